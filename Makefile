@@ -1,0 +1,46 @@
+# Every target sets up what it needs on a machine with Python 3.11, git and make.
+PYTHON ?= python3
+VENV := .venv
+ifeq ($(OS),Windows_NT)
+BIN := $(VENV)/Scripts
+else
+BIN := $(VENV)/bin
+endif
+READY := $(VENV)/.ready
+
+.PHONY: help demo test quick deep lint bench corpora clean
+
+help: ## what each target does
+	@grep -hE '^[a-z]+:.*## ' Makefile | sed 's/:.*## /\t/'
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $(READY)
+
+demo: $(READY) ## replay a bundled chat, with a hand edit, an undo and a second chat
+	$(BIN)/python tests/demo/demo.py
+
+test: $(READY) ## all tests
+	$(BIN)/python -m pytest -n auto --dist worksteal
+
+quick: $(READY) ## tests that take a moment
+	$(BIN)/python -m pytest -n auto --dist worksteal -m 'not slow'
+
+deep: $(READY) ## property tests with ten times the examples
+	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest tests/property
+
+lint: $(READY) ## ruff, mypy --strict, import-linter
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(READY) ## measure speed as ratios, write docs/benchmarks.md
+	$(BIN)/python -m tests.bench
+
+corpora: $(READY) ## make the editors' fixtures again with the real tools (needs node >= 20)
+	$(BIN)/python -m tests.corpora
+
+clean:
+	rm -rf $(VENV) node_modules .pytest_cache .mypy_cache .ruff_cache

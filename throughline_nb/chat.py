@@ -1,0 +1,77 @@
+"""What a host hands in of a chat: keys, messages and the part of the history that is new.
+
+History belongs to the host. The engine sees it as a stream of whole turns: a host says from
+which turn on its messages differ from what it handed in before, and hands those over. A turn
+that was edited or regenerated is thus simply handed in again, and replaces what stood there.
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+import msgspec
+
+Role = Literal["user", "assistant", "tool", "system"]
+
+
+class ChatKey(msgspec.Struct, frozen=True, order=True):
+    """Which chat: the host's name and the host's own id of the conversation."""
+
+    host: str
+    id: str
+
+    def __str__(self) -> str:
+        return f"{self.host}/{self.id}"
+
+    @classmethod
+    def parse(cls, text: str) -> "ChatKey":
+        """Read ``<host>/<id>``; the id may itself contain slashes."""
+        host, _, ident = text.partition("/")
+        return cls(host, ident)
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One message of a turn.
+
+    A tool call is a message of role ``assistant`` with ``tool`` and ``args``; its result is a
+    message of role ``tool`` with the same ``tool`` and ``call_id``. ``time`` is when it was seen,
+    in seconds since the epoch, or None. ``files`` are the names of files attached by the user.
+    """
+
+    turn: int
+    role: Role
+    text: str = ""
+    time: float | None = None
+    tool: str = ""
+    args: Mapping[str, Any] = {}
+    call_id: str = ""
+    failed: bool = False
+    files: tuple[str, ...] = ()
+
+
+class History(msgspec.Struct, frozen=True):
+    """What a host hands in before the current message.
+
+    Attributes:
+        turn: Number of the last complete turn of the chat; 0 for a new chat. The message at hand
+            belongs to turn ``turn + 1``.
+        changed: First turn whose messages differ from those handed in before; ``turn + 1`` when
+            none does. After a restart of the host, 1.
+        messages: ``messages(first)`` gives the messages of turns ``first`` to ``turn``, in order.
+            The engine asks once, with ``changed`` or less.
+    """
+
+    turn: int
+    changed: int
+    messages: Callable[[int], Sequence[Message]]
+
+
+def fingerprint(before: str, messages: Sequence[Message]) -> str:
+    """Hash of a turn's messages chained to the hash of all turns before it (16 hex digits).
+
+    A host that holds no memory of what it handed in compares these, to find ``History.changed``.
+    """
+    digest = hashlib.sha256(before.encode())
+    for message in messages:
+        digest.update(msgspec.json.encode((message.role, message.text, message.tool, message.args)))
+    return digest.hexdigest()[:16]

@@ -1,0 +1,1 @@
+"""Thin faces of the engine: they translate and show, and decide nothing."""

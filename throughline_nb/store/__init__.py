@@ -1,0 +1,1 @@
+"""What is on disk: home, projects in git, chats. Knows no host."""
