@@ -24,3 +24,7 @@ class StoreError(ThroughLineError):
 
 class NewerFormatError(StoreError):
     """A home or project of a newer format: it is read, never written."""
+
+
+class UnreadableFileError(ThroughLineError):
+    """A file of another program is not what it should be; it was left as it is."""
