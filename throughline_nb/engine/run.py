@@ -1,0 +1,127 @@
+"""What a command or a tool works on, and what it gives back."""
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from throughline_nb.chat import ChatKey
+from throughline_nb.engine.registry import UsageError
+from throughline_nb.ledger import Ledger
+from throughline_nb.ledger.edits import By, Edited
+from throughline_nb.ledger.model import Actor
+from throughline_nb.store.projects import Absorbed, Project, Snapshot, Stamp
+
+if TYPE_CHECKING:
+    from throughline_nb.engine.session import Engine
+    from throughline_nb.store.chats import ChatState
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """What a command gives back.
+
+    Attributes:
+        text: One or two sentences: what was done.
+        shown: Output to show as it is, several lines of Markdown; may be empty.
+        name: Name that the chat should get, or empty.
+    """
+
+    text: str
+    shown: str = ""
+    name: str = ""
+
+
+class Run:
+    """One execution of a command or tool: who, where, on which project.
+
+    Attributes:
+        engine: The engine.
+        key: The chat, or None at the command line.
+        state: The chat's state, or None at the command line.
+        actor: ``user`` for commands, ``model`` for tools.
+        via: Trailer that says what was executed, such as ``Command: /tl goal``.
+    """
+
+    def __init__(
+        self,
+        engine: "Engine",
+        actor: Actor,
+        via: str,
+        *,
+        key: ChatKey | None = None,
+        state: "ChatState | None" = None,
+        turn: int = 0,
+        project: Project | None = None,
+    ) -> None:
+        self.engine = engine
+        self.actor: Actor = actor
+        self.via = via
+        self.key = key
+        self.state = state
+        self.turn = turn
+        self.now = engine.clock()
+        self._project = project
+
+    @property
+    def project(self) -> Project:
+        """The project that it works on.
+
+        Raises:
+            UsageError: There is none.
+        """
+        if self._project is None:
+            raise UsageError(
+                "This chat has no project; /tl start <goal> makes one, /tl open <name> opens one."
+                if self.key
+                else "No project is named; give --project NAME, or stand in a project's folder."
+            )
+        return self._project
+
+    @property
+    def bound(self) -> Project | None:
+        """The project, or None."""
+        return self._project
+
+    @property
+    def chat(self) -> "tuple[ChatKey, ChatState]":
+        """The chat that it runs in.
+
+        Raises:
+            UsageError: It does not run in a chat.
+        """
+        if self.key is None or self.state is None:
+            raise UsageError("The command line is no chat; type this in a chat or a notebook.")
+        return self.key, self.state
+
+    def stamp(self, actor: Actor | None = None) -> Stamp:
+        """Who makes the next commit, when and where."""
+        return Stamp(
+            actor=actor or self.actor, now=self.now, via=self.via, chat=self.key, turn=self.turn
+        )
+
+    def by(self) -> By:
+        """Who records the next entry, where and when."""
+        origin = f"turn {self.turn} of {self.key}" if self.key else ""
+        added = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.now))
+        return By(self.actor, origin, added)
+
+    def absorb(self) -> Absorbed | None:
+        """Merge a pending hand edit of the project."""
+        return self.engine.absorb(self.project, self.stamp("user"), self.state)
+
+    def change(self, edit: Callable[[Ledger, By], Edited]) -> tuple[Edited, Snapshot]:
+        """Apply one operation of :mod:`throughline_nb.ledger.edits` as one commit."""
+        self.absorb()
+        by = self.by()
+        made: list[Edited] = []
+
+        def apply(ledger: Ledger) -> tuple[Ledger, str]:
+            edited = edit(ledger, by)
+            made[:] = [edited]
+            return edited.ledger, edited.sentence
+
+        snapshot = self.project.change(apply, self.stamp())
+        if self.state is not None and self.engine.is_new(snapshot, self.state):
+            self.state.changed = self.turn
+        return made[0], snapshot

@@ -1,0 +1,275 @@
+"""The engine of one process: its home, its chats in memory, and what hosts call.
+
+A host makes one :class:`Engine` and calls :meth:`Engine.turn` for a user's message,
+:meth:`Engine.tools` and :meth:`Engine.call` for the model, :meth:`Engine.command` for a command
+typed elsewhere. Turns and calls of one chat run one after another; chats do not wait for each
+other.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from throughline_nb.chat import ChatKey, History
+from throughline_nb.engine import lifecycle, views
+from throughline_nb.engine.commands import COMMANDS
+from throughline_nb.engine.registry import Operation
+from throughline_nb.engine.run import Reply, Run
+from throughline_nb.engine.tools import TOOLS
+from throughline_nb.engine.turn import Outcome, preprocess
+from throughline_nb.errors import NotFoundError, ThroughLineError
+from throughline_nb.ledger import Ledger
+from throughline_nb.ledger.delta import summary
+from throughline_nb.ledger.health import health
+from throughline_nb.ledger.sources import Proof
+from throughline_nb.store.chats import Chats, ChatState
+from throughline_nb.store.home import Home
+from throughline_nb.store.projects import Absorbed, Project, Projects, Snapshot, Stamp
+from throughline_nb.store.settings import Loaded, Settings, load, parse
+
+log = logging.getLogger("throughline_nb")
+PURGE_SECONDS = 600
+"""For how long a purge that was said once waits to be said again."""
+
+assert lifecycle  # its commands enter the registry when it is imported
+
+
+class Chat:
+    """A chat in memory: its state, its proofs, what the next header has to say."""
+
+    def __init__(self, key: ChatKey, state: ChatState) -> None:
+        self.key = key
+        self.state = state
+        self.lock = threading.RLock()
+        self.proofs: dict[int, tuple[Proof, ...]] | None = None
+        self.notices: list[str] = []
+        self.overrides: Mapping[str, Any] = {}
+
+
+class Engine:
+    """Everything a host needs.
+
+    Args:
+        home: Where everything lives.
+        clock: Seconds since the epoch; tests and replays give their own.
+    """
+
+    def __init__(self, home: Home, clock: Callable[[], float] = time.time) -> None:
+        self.home = home
+        self.clock = clock
+        self.projects = Projects(home)
+        self.chats = Chats(home)
+        self._chats: dict[ChatKey, Chat] = {}
+        self._purges: dict[tuple[str, str], float] = {}
+        self._lock = threading.Lock()
+
+    # --- what hosts call -----------------------------------------------------------------
+
+    def turn(
+        self,
+        key: ChatKey | None,
+        text: str,
+        history: History,
+        *,
+        settings: Mapping[str, Any] | None = None,
+    ) -> Outcome:
+        """Preprocess a user's message; whatever fails, the message goes on.
+
+        Args:
+            key: The chat, or None where the host knows none.
+            text: What the user typed.
+            history: The complete turns before it.
+            settings: Values of the host's own form, by the names of :class:`Settings`.
+        """
+        if key is None:
+            return Outcome(text)
+        chat = self.chat(key)
+        with chat.lock:
+            chat.overrides = settings or {}
+            try:
+                return preprocess(self, chat, text, history)
+            except ThroughLineError as error:
+                return Outcome(text, f"throughLine: {error}")
+            except Exception:
+                log.exception("turn of %s", key)
+                hint = "an unexpected error was logged; your message went on unchanged."
+                return Outcome(text, f"throughLine: {hint} /tl doctor helps to find out why.")
+
+    def tools(self, key: ChatKey | None) -> tuple[Operation, ...]:
+        """The tools that the model is offered in a chat."""
+        if key is None or not self.fresh(self.chat(key)).project:
+            return ()
+        return tuple(TOOLS)
+
+    def call(self, key: ChatKey, name: str, given: Mapping[str, Any]) -> str:
+        """Execute a tool call of the model; what does not fit or fails is told in one line."""
+        chat = self.chat(key)
+        with chat.lock:
+            try:
+                operation = TOOLS.get(name)
+                arguments = operation.arguments(given)
+                state = self.fresh(chat)
+                run = self._run(chat, "model", f"Tool: {name}", state.turn + 1)
+                answer = operation.run(run, *arguments.values())
+                self.chats.save(key, state)
+            except ThroughLineError as error:
+                return f"Not done: {error}"
+            except Exception:
+                log.exception("call of %s in %s", name, key)
+                return "Not done: an unexpected error was logged; the ledger is as it was."
+            return str(answer)
+
+    def command(
+        self, line: str, *, key: ChatKey | None = None, project: str = "", turn: int = 0
+    ) -> Reply:
+        """Execute a command line such as ``goal Compare seven runtimes``.
+
+        Args:
+            line: The command, without ``/tl``; empty is ``status`` in a bound chat, else ``help``.
+            key: The chat that it was typed in; None at the command line.
+            project: Name of the project, where there is no chat.
+            turn: Number of the turn, in a chat.
+
+        Raises:
+            ThroughLineError: It did not work; the text says why.
+        """
+        if key is not None:
+            chat = self.chat(key)
+            with chat.lock:
+                state = self.fresh(chat)
+                run = self._run(chat, "user", "", turn or state.turn + 1)
+                reply = self._execute(run, line)
+                self.chats.save(key, state)
+                return reply
+        bound = self.projects.find(project) if project else None
+        return self._execute(Run(self, "user", "", project=bound), line)
+
+    # --- what commands and the preprocessor call ------------------------------------------
+
+    def chat(self, key: ChatKey) -> Chat:
+        """The chat in memory; loaded when it is new to this process."""
+        with self._lock:
+            if key not in self._chats:
+                self._chats[key] = Chat(key, self.chats.load(key))
+            return self._chats[key]
+
+    def fresh(self, chat: Chat) -> ChatState:
+        """The chat's state as it stands on disk, where another process may have bound it anew."""
+        on_disk = self.chats.load(chat.key)
+        if on_disk.project or on_disk.off or chat.state.project or chat.state.off:
+            chat.state = on_disk
+        return chat.state
+
+    def settings(self, key: ChatKey | None = None) -> Settings:
+        """The settings in force, in a chat with its host's own over those of the file."""
+        return self.loaded(key).settings
+
+    def loaded(self, key: ChatKey | None = None) -> Loaded:
+        """The settings in force and where each comes from."""
+        loaded = load(self.home.settings_file)
+        overrides = self._chats[key].overrides if key in self._chats else {}
+        return parse(overrides, f"{key.host}'s form", loaded) if key and overrides else loaded
+
+    def run_in(self, chat: Chat, line: str, turn: int) -> Reply:
+        """Execute a command typed in a chat whose turn is being preprocessed."""
+        return self._execute(self._run(chat, "user", "", turn), line)
+
+    def project_of(self, state: ChatState) -> Project | None:
+        """The chat's project; a project whose folder is gone unbinds the chat."""
+        if not state.project:
+            return None
+        if not self.projects.exists(state.project):
+            gone = state.project
+            self.unbind(state)
+            raise NotFoundError(
+                f"project {gone} is no longer there, so this chat is unbound; "
+                "/tl list shows what is, /tl open <name> opens one."
+            )
+        return self.projects.open(state.project)
+
+    def bind(self, state: ChatState, slug: str, *, automatic: bool = False) -> None:
+        """Bind a chat to a project; a digest is due."""
+        state.project, state.automatic, state.off = slug, automatic, False
+        state.due, state.shown, state.changed = True, "", state.turn
+        state.proved = 0
+
+    def unbind(self, state: ChatState) -> None:
+        """Take a chat off its project."""
+        state.project, state.automatic, state.shown = "", False, ""
+
+    def absorb(self, project: Project, stamp: Stamp, state: ChatState | None) -> Absorbed | None:
+        """Merge a pending hand edit; the chat's next digest says what it changed."""
+        absorbed = project.absorb(stamp)
+        if absorbed is not None and state is not None:
+            chat = self.chat(ChatKey.parse(state.key))
+            effect = summary(absorbed.changes)
+            if effect:
+                chat.notices.append(f"The user edited ledger.md by hand: {effect}.")
+            chat.notices += absorbed.notices
+            state.due = True
+        return absorbed
+
+    def is_new(self, snapshot: Snapshot, state: ChatState) -> bool:
+        """Whether the ledger differs from the one that the chat was last shown."""
+        return snapshot.version != state.shown
+
+    def health(self, project: Project, ledger: Ledger, *, tick: bool = False) -> tuple[str, ...]:
+        """Phrases on what is not in order; ``tick`` counts a project turn."""
+        open_ids = [entry.id for entry in ledger.questions if not entry.answer]
+        return health(ledger, project.note_turn(open_ids) if tick else project.open_turns())
+
+    def listing(self) -> str:
+        """All projects, one line each, the latest changed first."""
+        chats: dict[str, int] = {}
+        for _, state in self.chats.states():
+            chats[state.project] = chats.get(state.project, 0) + 1
+        lines: list[tuple[float, str]] = []
+        for name in self.projects.names():
+            try:
+                project = self.projects.open(name)
+                ledger = project.read().ledger
+                last = next((record.time for record in project.history(1)), None)
+                lines.append((last or 0, views.project_line(ledger, chats.get(name, 0), last)))
+            except ThroughLineError as error:
+                lines.append((0, f"{name}: {error}"))
+        return "\n".join(line for _, line in sorted(lines, reverse=True)) or "No projects yet."
+
+    def purge(self, run: Run, ident: str) -> Reply:
+        """Remove an entry for good, the second time it is said."""
+        project, ident = run.project, ident.strip().upper()
+        asked = self._purges.get((project.slug, ident), 0)
+        found = project.mentions(ident)
+        if not found:
+            raise NotFoundError(f"{ident} stands nowhere in {project.slug} or its history.")
+        if run.now - asked > PURGE_SECONDS:
+            self._purges[project.slug, ident] = run.now
+            kept = " Its remote keeps what it has." if project.remotes() else ""
+            return Reply(
+                f"Nothing is removed yet. This removes {ident} from {project.slug} and rewrites "
+                f"{found} versions of its history; other versions get new commit ids.{kept} "
+                f"To do it, say it again: /tl purge {ident}"
+            )
+        del self._purges[project.slug, ident]
+        project.purge([ident], run.stamp())
+        return Reply(f"{ident} is removed from {project.slug} and from its whole history.")
+
+    # --- inside ------------------------------------------------------------------------------
+
+    def _run(self, chat: Chat, actor: Any, via: str, turn: int) -> Run:
+        project = self.project_of(chat.state)
+        return Run(self, actor, via, key=chat.key, state=chat.state, turn=turn, project=project)
+
+    def _execute(self, run: Run, line: str) -> Reply:
+        name, _, rest = line.strip().partition(" ")
+        operation = COMMANDS.get(name or ("status" if run.bound else "help"))
+        arguments = operation.parsed(rest)
+        run.via = f"Command: /tl {operation.name}"
+        if operation.needs == "chat":
+            _ = run.chat
+        if operation.needs == "project":
+            _ = run.project
+        reply: Reply = operation.run(run, *arguments.values())
+        return reply
+

@@ -1,0 +1,314 @@
+"""The preprocessor: what happens on a user's message, step by step.
+
+:func:`preprocess` reads as the list of its steps; each is one call into the part that owns it.
+"""
+
+import re
+from collections.abc import Callable
+from itertools import groupby
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
+
+from throughline_nb.chat import History, Message, fingerprint
+from throughline_nb.engine.registry import UsageError
+from throughline_nb.errors import ThroughLineError
+from throughline_nb.ledger import Entry, Ledger
+from throughline_nb.ledger.delta import changes, clip, sentence, summary
+from throughline_nb.ledger.digest import (
+    View,
+    digest,
+    fenced,
+    has_digest,
+    header,
+    neutral,
+    status_line,
+    tokens,
+    without_blocks,
+)
+from throughline_nb.ledger.sources import check, proofs_of
+from throughline_nb.store.chats import RECENT, ChatState, TurnCount
+from throughline_nb.store.projects import Project, Snapshot, Stamp
+
+if TYPE_CHECKING:
+    from throughline_nb.engine.run import Reply
+    from throughline_nb.engine.session import Chat, Engine
+
+T = TypeVar("T")
+COMMAND = re.compile(r"\s*/tl(?:\s+(.*?))?\s*", re.DOTALL)
+PROJECTS_QUESTION = re.compile(
+    r"\s*(?:please\s+)?(?:"
+    r"what(?:'s|’s| is| are) the status(?:es)? of (?:all )?my projects"
+    r"|(?:list|show)(?: me)?(?: all)?(?: of)? my projects"
+    r"|(?:what|which) projects (?:do i have|are there|have i got)"
+    r"|how are my projects (?:doing|going)"
+    r"|what are my projects"
+    r")\s*(?:,?\s*please)?\s*[?.!]*\s*",
+    re.IGNORECASE,
+)
+REMINDER = (
+    "Nothing was recorded in the last {n} turns; record what is settled with ledger_record, "
+    "or update the plan with ledger_plan."
+)
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What becomes of a user's message.
+
+    Attributes:
+        text: The message as the model gets it.
+        status: Line above the reply, or empty.
+        name: Name that the chat should get, or empty.
+    """
+
+    text: str
+    status: str = ""
+    name: str = ""
+
+
+def preprocess(engine: "Engine", chat: "Chat", text: str, history: History) -> Outcome:
+    """Run the steps of a user's message, in their order."""
+    state = engine.fresh(chat)
+    settings = engine.settings(chat.key)
+    turn = history.turn + 1
+    trouble: list[str] = []
+    project = _guarded(lambda: engine.project_of(state), trouble)
+    reconcile(engine, chat, history)
+    if project is not None:
+        bound = project
+        stamp = Stamp(actor="user", now=engine.clock(), chat=chat.key, turn=turn)
+        _guarded(lambda: engine.absorb(bound, stamp, state), trouble)
+        _guarded(lambda: verify(engine, chat, bound, turn), trouble)
+    typed = COMMAND.fullmatch(text)
+    if typed:
+        outcome = _command(engine, chat, typed.group(1) or "", turn)
+        engine.chats.save(chat.key, state)
+        return _with_status(outcome, trouble)
+    if project is None and settings.automatic_start and not trouble:
+        project = _guarded(lambda: start_by_itself(engine, chat, history, turn), trouble)
+    added: list[str] = []
+    if PROJECTS_QUESTION.fullmatch(text):
+        opening = "[throughLine: the user's projects; answer from this list.]"
+        added.append(fenced(map(neutral, engine.listing().splitlines()), opening))
+    status = ""
+    if project is not None:
+        bound = project
+        shown = _guarded(lambda: background(engine, chat, bound, turn), trouble)
+        if shown is not None:
+            added.append(shown.text)
+            status = shown.status
+        engine.chats.save(chat.key, state)
+        project.collect_garbage()
+    elif branched(state) and not state.off:
+        status = "throughLine: this chat has no project of its own; /tl open <name> opens one"
+    return _with_status(Outcome("\n\n".join([text, *added]), status), trouble)
+
+
+def reconcile(engine: "Engine", chat: "Chat", history: History) -> None:
+    """Take in what is new of the history; a turn that changed supersedes what was kept of it."""
+    state = chat.state
+    known = state.turn
+    first = state.rewind(history.changed)
+    prove = min(first, state.proved + 1) if state.project else first
+    if state.project and state.turn < known:
+        engine.chats.add_proofs(chat.key, first, ())
+        chat.proofs = None
+    if prove > history.turn:
+        return
+    page_tools = engine.settings(chat.key).page_tools
+    for turn, group in groupby(history.messages(prove), key=lambda message: message.turn):
+        messages = tuple(group)
+        if turn >= first:
+            _count(state, turn, messages)
+        if state.project and turn > state.proved:
+            proofs = tuple(proofs_of(messages, page_tools))
+            if proofs:
+                engine.chats.add_proofs(chat.key, turn, proofs)
+                if chat.proofs is not None:
+                    chat.proofs[turn] = proofs
+            state.proved = turn
+    state.turn = max(state.turn, history.turn)
+
+
+def _count(state: ChatState, turn: int, messages: tuple[Message, ...]) -> None:
+    total = state.tokens
+    before = state.recent[-1].mark if state.recent else ""
+    calls = 0
+    command = False
+    for message in messages:
+        if message.role == "user":
+            command = COMMAND.fullmatch(without_blocks(message.text)) is not None or _is_ours(message)
+            if has_digest(message.text):
+                state.digest, state.digest_turn = total, turn
+        calls += message.role == "assistant" and bool(message.tool)
+        total += tokens(message.text)
+    count = TurnCount(
+        turn=turn,
+        calls=calls,
+        tokens=total,
+        mark=fingerprint(before, messages),
+        command=command,
+        recorded=state.changed == turn,
+    )
+    state.recent = [*state.recent[-RECENT + 1 :], count]
+    state.turn = turn
+
+
+def _is_ours(message: Message) -> bool:
+    """Whether a stored user message is nothing but what we made of a command."""
+    return "[throughLine: " in message.text and not without_blocks(message.text).strip()
+
+
+def verify(engine: "Engine", chat: "Chat", project: Project, turn: int) -> None:
+    """Check the sources of findings against what this chat has read; one commit of the engine."""
+    snapshot = project.read()
+    open_ = [e for e in snapshot.ledger.findings if e.state in {"unverified", "not read"}]
+    if not open_:
+        return
+    if chat.proofs is None:
+        chat.proofs = engine.chats.proofs(chat.key)
+    proofs = {proof.key: proof for each in chat.proofs.values() for proof in each}
+    mine = f" of {chat.key}"
+
+    def checked(entry: Entry) -> Entry:
+        own = entry.origin.endswith(mine)
+        return check(entry, proofs, own_chat=own, turns=chat.state.turn)
+
+    if all(checked(entry) == entry for entry in open_):
+        return
+
+    def edit(ledger: Ledger) -> tuple[Ledger, str]:
+        findings = tuple(
+            checked(e) if e.state in {"unverified", "not read"} else e for e in ledger.findings
+        )
+        after = msgspec.structs.replace(ledger, findings=findings)
+        return after, sentence(changes(ledger, after))
+
+    now = engine.clock()
+    project.change(edit, Stamp(actor="engine", now=now, chat=chat.key, turn=turn))
+
+
+def start_by_itself(
+    engine: "Engine", chat: "Chat", history: History, turn: int
+) -> Project | None:
+    """Start a project after two heavy turns in a row; commands in between do not count."""
+    state, calls = chat.state, engine.settings(chat.key).heavy_turn_calls
+    if state.off or branched(state):
+        return None
+    latest = [count for count in state.recent if not count.command][-2:]
+    if len(latest) < 2 or any(count.calls < calls for count in latest):
+        return None
+    first = next((m for m in history.messages(1) if m.role == "user"), None)
+    asked = " ".join(without_blocks(first.text).split()) if first else ""
+    slug = engine.projects.free_slug(" ".join(asked.split()[:6]) or "project")
+    ledger = Ledger(project=slug, next=(1, 1, 1, 1, 1, 2))
+    if asked:
+        proposal = Entry(
+            id="P1", text=f"goal: {clip(asked, 400)}", by="engine", origin=f"turn {turn} of {chat.key}"
+        )
+        ledger = msgspec.structs.replace(ledger, proposals=(proposal,))
+    stamp = Stamp(actor="engine", now=engine.clock(), chat=chat.key, turn=turn)
+    project = engine.projects.create(slug, ledger, "Project started by itself", stamp)
+    engine.bind(state, project.slug, automatic=True)
+    reconcile(engine, chat, history)
+    chat.notices.append(
+        "throughLine started this project by itself; its goal is not set, P1 proposes one."
+    )
+    return project
+
+
+def branched(state: ChatState) -> bool:
+    """Whether the history holds blocks of ours though the chat was never bound."""
+    return state.digest >= 0 and not state.project
+
+
+def background(engine: "Engine", chat: "Chat", project: Project, turn: int) -> Outcome:
+    """Header or digest of the project, and the status line."""
+    state, settings = chat.state, engine.settings(chat.key)
+    now = project.read()
+    before = _shown(project, state, now)
+    found = changes(before.ledger, now.ledger) if before else ()
+    notices = [*chat.notices]
+    if _stale(state, settings.stale_turns):
+        notices.append(REMINDER.format(n=settings.stale_turns))
+    health = engine.health(project, now.ledger, tick=True)
+    view = View(now.ledger, summary(found), health, notices)
+    far = state.digest < 0 or state.tokens - state.digest > settings.verbatim_tokens
+    ruled = any(change.name == "Goal" or change.name.startswith("C") for change in found)
+    whole = state.due or far or ruled
+    text = digest(view, settings.digest_tokens) if whole else header(view)
+    line = status_line(now.ledger, _status_notices(chat, now.ledger))
+    state.due, state.shown = False, now.version
+    chat.notices = []
+    return Outcome(text, line)
+
+
+def _shown(project: Project, state: ChatState, now: Snapshot) -> Snapshot | None:
+    if not state.shown or state.shown == now.version:
+        return None
+    try:
+        return project.at(state.shown)
+    except ThroughLineError:
+        return None
+
+
+def _stale(state: ChatState, limit: int) -> bool:
+    latest = [count for count in state.recent if not count.command][-limit:]
+    return (
+        len(latest) == limit
+        and all(count.calls and not count.recorded for count in latest)
+        and state.changed < latest[0].turn
+    )
+
+
+def _status_notices(chat: "Chat", ledger: Ledger) -> list[str]:
+    if chat.state.automatic and ledger.empty:
+        return ["started by itself: /tl accept P1, /tl rename <name> or /tl off"]
+    return [notice.rstrip(".") for notice in chat.notices]
+
+
+def _command(engine: "Engine", chat: "Chat", line: str, turn: int) -> Outcome:
+    """Execute a command; the message becomes an instruction to say what came of it."""
+    typed = neutral(clip(f"/tl {line}".strip(), 80))
+    try:
+        reply = engine.run_in(chat, line, turn)
+    except ThroughLineError as error:
+        why = "was not understood" if isinstance(error, UsageError) else "did not work"
+        told = f'[throughLine: "{typed}" {why}. Tell the user so in one sentence.]'
+        return Outcome(fenced([neutral(str(error))], told), _position(engine, chat))
+    name = reply.name if turn == 1 else ""
+    return Outcome(_told(typed, reply), _position(engine, chat), name)
+
+
+def _told(typed: str, reply: "Reply") -> str:
+    done = neutral(reply.text)
+    if not reply.shown:
+        told = f'[throughLine: "{typed}" was carried out. Confirm it to the user in one sentence.]'
+        return fenced([done], told)
+    told = f'[throughLine: "{typed}" was carried out. Repeat the fenced block to the user exactly.]'
+    shown = [neutral(row) for row in reply.shown.splitlines()]
+    fence = "`" * max([3, *(len(run) + 1 for run in re.findall(r"`{3,}", reply.shown))])
+    return fenced([done, f"{fence}text", *shown, fence], told)
+
+
+def _position(engine: "Engine", chat: "Chat") -> str:
+    if not chat.state.project:
+        return ""
+    return status_line(engine.projects.open(chat.state.project).read().ledger)
+
+
+def _with_status(outcome: Outcome, trouble: list[str]) -> Outcome:
+    if not trouble:
+        return outcome
+    line = " · ".join([outcome.status or "throughLine", *trouble])
+    line = line.replace("throughLine · ", "throughLine: ", 1)
+    return msgspec.structs.replace(outcome, status=line)
+
+
+def _guarded(step: Callable[[], T], trouble: list[str]) -> T | None:
+    """Run a step; what a person should know of its failure goes to the status line."""
+    try:
+        return step()
+    except ThroughLineError as error:
+        trouble.append(str(error).rstrip("."))
+        return None

@@ -1,0 +1,121 @@
+"""The command line: every ``/tl`` command as a subcommand, and what only a shell needs.
+
+The subcommands are made from the registry: their names, arguments and help stand there alone. The
+command line is no chat: a command works on ``--project NAME``, else on the project in whose folder
+it stands.
+"""
+
+import contextlib
+import io
+import logging
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from throughline_nb import __version__
+from throughline_nb.engine.registry import Operation
+from throughline_nb.engine.session import COMMANDS, Engine
+from throughline_nb.errors import ThroughLineError
+from throughline_nb.store.home import Home
+
+PROGRAM = "throughline-nb"
+
+
+@click.group(
+    name=PROGRAM,
+    help="Keep the state of a long problem in a ledger, outside the model's context window.",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, prog_name=PROGRAM)
+@click.option("--home", type=click.Path(path_type=Path), help="Where everything lives.")
+@click.option("--project", default="", help="The project; else the one in whose folder you stand.")
+@click.pass_context
+def cli(context: click.Context, home: Path | None, project: str) -> None:
+    """Remember what holds for every subcommand."""
+    context.obj = (Home(home.absolute()) if home else Home.locate(), project)
+
+
+def _subcommand(operation: Operation) -> click.Command:
+    params: list[click.Parameter] = []
+    for at, param in enumerate(operation.params):
+        last = at == len(operation.params) - 1
+        params.append(
+            click.Argument([param.name], required=param.required, nargs=-1 if last else 1)
+        )
+
+    def execute(**given: Any) -> None:
+        home, project = click.get_current_context().obj
+        words = " ".join(
+            " ".join(value) if isinstance(value, tuple) else value
+            for value in given.values()
+            if value
+        )
+        engine = Engine(home)
+        reply = engine.command(
+            f"{operation.name} {words}".strip(), project=project or _standing_in(home)
+        )
+        click.echo("\n\n".join(part for part in (reply.text, reply.shown) if part))
+
+    text = "\n\n".join(part for part in (operation.help, operation.details) if part)
+    short = operation.help
+    described = "\n".join(f"  {param.name}  {param.help}" for param in operation.params)
+    if described:
+        text += f"\n\n\b\nArguments:\n{described}"
+    return click.Command(operation.name, callback=execute, params=params, help=text, short_help=short)
+
+
+def _standing_in(home: Home) -> str:
+    """Name of the project in whose folder the shell stands, or empty."""
+    with contextlib.suppress(ValueError, OSError):
+        parts = Path.cwd().resolve().relative_to(home.projects.resolve()).parts
+        return parts[0] if parts else ""
+    return ""
+
+
+for _operation in COMMANDS:
+    if _operation.needs != "chat":
+        cli.add_command(_subcommand(_operation))
+
+
+@cli.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--keep", is_flag=True, help="Replay into the real home instead of a temporary one.")
+@click.pass_obj
+def replay(obj: tuple[Home, str], file: Path, keep: bool) -> None:
+    """Replay an LM Studio conversation file turn by turn.
+
+    Shows for each user message what would have been added to it, which tools were offered, and the
+    status line. Calls of the ledger tools in the file are executed.
+    """
+    from throughline_nb.hosts.replay import replay_file  # noqa: PLC0415 - only this needs it
+
+    replay_file(file, obj[0] if keep else None, click.echo)
+
+
+@contextlib.contextmanager
+def _plain_errors() -> Iterator[None]:
+    """Tell an error in one line, and never show a traceback."""
+    try:
+        yield
+    except ThroughLineError as error:
+        click.echo(f"{PROGRAM}: {error}", err=True)
+        sys.exit(1)
+    except BrokenPipeError:
+        sys.exit(1)
+    except Exception as error:  # noqa: BLE001 - the last line of defence; the log has the rest
+        logging.getLogger("throughline_nb").debug("unexpected", exc_info=True)
+        shown = f"{type(error).__name__}: {error}".splitlines()[0]
+        click.echo(f"{PROGRAM}: unexpected error ({shown}); nothing recorded was lost.", err=True)
+        sys.exit(70)
+
+
+def main() -> None:
+    """Entry point of the script."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    with _plain_errors():
+        cli(prog_name=PROGRAM)

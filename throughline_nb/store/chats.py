@@ -1,0 +1,173 @@
+"""One chat on disk: its binding and counts in ``state.json``, its proofs in ``proofs.jsonl``.
+
+The state is small and of constant size, however long the chat is: it is written anew each turn.
+Proofs grow with what was read, so they are appended, a line a turn; a turn that was edited or
+regenerated is superseded by the line that comes later. Neither is fsynced: the host can always
+hand the history in again. A chat with no project leaves nothing, but for the user's own
+``/tl off``.
+"""
+
+import contextlib
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from throughline_nb.chat import ChatKey
+from throughline_nb.ledger.sources import Proof
+from throughline_nb.store.home import Home, safe_name, write_atomic
+
+FORMAT = 1
+RECENT = 64
+"""Turns whose counts are kept; when more are superseded, the whole history is asked for again."""
+
+
+class TurnCount(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What is remembered of one complete turn.
+
+    Attributes:
+        turn: Its number.
+        calls: Tool calls in it.
+        tokens: Estimated tokens of the chat up to its end.
+        mark: Fingerprint of the chat up to its end (:func:`throughline_nb.chat.fingerprint`).
+        command: Whether the user's message was a command of ours.
+        recorded: Whether the ledger was changed during it.
+    """
+
+    turn: int
+    calls: int = 0
+    tokens: int = 0
+    mark: str = ""
+    command: bool = False
+    recorded: bool = False
+
+
+class ChatState(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """What the engine remembers of a chat.
+
+    Attributes:
+        key: The chat, ``<host>/<id>``.
+        project: Slug of the bound project, or empty.
+        off: Whether the user said ``/tl off``.
+        automatic: Whether the project started by itself.
+        turn: Last complete turn that was handed in.
+        proved: Last turn whose proofs were taken.
+        recent: Counts of the last :data:`RECENT` turns.
+        changed: Turn in which a tool or command last changed the ledger.
+        digest: Tokens of the chat where our last digest stands in its history, or -1.
+        digest_turn: Turn of that digest.
+        due: Whether a digest is due whatever the history shows.
+        shown: Version of the ledger that the chat was last shown.
+    """
+
+    format: int = FORMAT
+    key: str = ""
+    project: str = ""
+    off: bool = False
+    automatic: bool = False
+    turn: int = 0
+    proved: int = 0
+    recent: list[TurnCount] = []
+    changed: int = 0
+    digest: int = -1
+    digest_turn: int = 0
+    due: bool = False
+    shown: str = ""
+
+    @property
+    def tokens(self) -> int:
+        """Estimated tokens of the history so far."""
+        return self.recent[-1].tokens if self.recent else 0
+
+    def rewind(self, turn: int) -> int:
+        """Forget ``turn`` and all after it; returns the first turn to hand in again."""
+        if turn > self.turn:
+            return self.turn + 1
+        kept = [count for count in self.recent if count.turn < turn]
+        first = kept[-1].turn + 1 if kept else 1
+        self.recent, self.turn = kept, first - 1
+        self.proved = min(self.proved, self.turn)
+        if self.digest_turn >= first:
+            self.digest, self.digest_turn = -1, 0
+        return first
+
+
+class _ProofLine(msgspec.Struct, frozen=True):
+    turn: int
+    proofs: tuple[Proof, ...] = ()
+
+
+class Chats:
+    """The chats below a home."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+
+    def folder(self, key: ChatKey) -> Path:
+        """Where the chat's files are; never outside the home, whatever the id holds."""
+        return self._home.chats / safe_name(key.host) / safe_name(key.id)
+
+    def load(self, key: ChatKey) -> ChatState:
+        """The chat's state; a new one when there is none, or when the file is damaged."""
+        file = self.folder(key) / "state.json"
+        try:
+            state = msgspec.json.decode(file.read_bytes(), type=ChatState)
+        except (OSError, msgspec.MsgspecError):
+            return ChatState(key=str(key))
+        return state
+
+    def save(self, key: ChatKey, state: ChatState) -> None:
+        """Write the state of a bound or silenced chat; of any other, leave nothing on disk."""
+        folder = self.folder(key)
+        if not (state.project or state.off):
+            self.delete(key)
+            return
+        folder.mkdir(parents=True, exist_ok=True)
+        write_atomic(folder / "state.json", msgspec.json.encode(state), durable=False)
+
+    def delete(self, key: ChatKey) -> None:
+        """Remove the chat's folder, and its host's when that is empty."""
+        folder = self.folder(key)
+        shutil.rmtree(folder, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            folder.parent.rmdir()
+
+    def states(self) -> Iterator[tuple[ChatKey, ChatState]]:
+        """Every chat that has a state on disk."""
+        for file in sorted(self._home.chats.glob("*/*/state.json")):
+            try:
+                state = msgspec.json.decode(file.read_bytes(), type=ChatState)
+            except (OSError, msgspec.MsgspecError):
+                continue
+            yield ChatKey.parse(state.key), state
+
+    def bound(self, slug: str) -> list[ChatKey]:
+        """The chats bound to a project."""
+        return [key for key, state in self.states() if state.project == slug]
+
+    def add_proofs(self, key: ChatKey, turn: int, proofs: Sequence[Proof]) -> None:
+        """Append the proofs of one turn; they supersede what was kept of it and of later turns."""
+        folder = self.folder(key)
+        folder.mkdir(parents=True, exist_ok=True)
+        line = msgspec.json.encode(_ProofLine(turn, tuple(proofs))) + b"\n"
+        with (folder / "proofs.jsonl").open("ab") as file:
+            file.write(line)
+
+    def proofs(self, key: ChatKey) -> dict[int, tuple[Proof, ...]]:
+        """The proofs by turn; a torn or foreign line is passed over."""
+        found: dict[int, tuple[Proof, ...]] = {}
+        try:
+            lines = (self.folder(key) / "proofs.jsonl").read_bytes().splitlines()
+        except OSError:
+            return found
+        for raw in lines:
+            try:
+                line = msgspec.json.decode(raw, type=_ProofLine)
+            except msgspec.MsgspecError:
+                continue
+            while found and next(reversed(found)) >= line.turn:
+                found.popitem()
+            if line.proofs:
+                found[line.turn] = line.proofs
+        return found
