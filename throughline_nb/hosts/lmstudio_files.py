@@ -25,6 +25,10 @@ POINTER: Final = ".lmstudio-home-pointer"
 """File in the user's home that names LM Studio's home, as ``@lmstudio/sdk`` 1.5.0 resolves it."""
 
 
+_LATEST: Final = 253_402_300_800_000
+"""First millisecond of the year 10000, which no clock of a computer shows."""
+
+
 class Prompt(msgspec.Struct, frozen=True):
     """One version of a user's message.
 
@@ -154,7 +158,7 @@ def read_conversation(path: Path) -> Conversation:
     return Conversation(
         key=ChatKey(HOST, path.name.removesuffix(SUFFIX)),
         name=file.name if isinstance(file.name, str) else "",
-        created=file.created_at / 1000 if _is_number(file.created_at) else None,
+        created=_seconds(file.created_at),
         model=identifier if isinstance(identifier, str) else "",
         turns=tuple(_turns(file.messages, skipped)),
         skipped=tuple(sorted(skipped.items())),
@@ -212,8 +216,10 @@ def _decode(data: bytes) -> _File:
         return _FILE.decode(json.dumps(value, ensure_ascii=False).encode(errors="replace"))
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _seconds(milliseconds: object) -> float | None:
+    if isinstance(milliseconds, bool) or not isinstance(milliseconds, int | float):
+        return None
+    return milliseconds / 1000 if 0 <= milliseconds < _LATEST else None
 
 
 def _turns(slots: list[Raw], skipped: Counter[str]) -> Iterator[TurnVersions]:
@@ -235,7 +241,7 @@ def _turns(slots: list[Raw], skipped: Counter[str]) -> Iterator[TurnVersions]:
             )
             answers.append(Answer(read, shown))
         elif versions and role != "system":
-            skipped[f"message of {role}"] += 1
+            skipped[f"message of {role}"[: form.NAME_CHARACTERS]] += 1
     if turn is not None:
         yield msgspec.structs.replace(turn, answers=tuple(answers))
 

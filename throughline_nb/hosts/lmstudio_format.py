@@ -20,11 +20,14 @@ from msgspec import Raw
 
 from throughline_nb.chat import Message, Role
 
-DISPLAY_STEPS: Final = frozenset({"debugInfoBlock", "status", "citationBlock", "artifactDownload"})
+DISPLAY_STEPS: Final = ("debugInfoBlock", "status", "citationBlock", "artifactDownload")
 """Steps without anything that was said or done; skipped without being counted."""
 
-FAILED: Final = frozenset({"toolCallFailed", "toolCallDenied"})
+FAILED: Final = ("toolCallFailed", "toolCallDenied")
 """Types of ``statusState.status`` of a call that did not succeed."""
+
+NAME_CHARACTERS: Final = 60
+"""Where the name of what was skipped is cut."""
 
 _QUOTED_AT_MOST: Final = 3
 """How often a tool's result may be wrapped in JSON; two layers were seen."""
@@ -128,7 +131,7 @@ def text_and_files(content: Any, skipped: Counter[str]) -> tuple[str, tuple[str,
             if isinstance(name, str):
                 files.append(name)
         else:
-            skipped[f"part {part.type}"] += 1
+            skipped[f"part {part.type}"[:NAME_CHARACTERS]] += 1
     return "\n".join(texts), tuple(dict.fromkeys(files))
 
 
@@ -167,7 +170,7 @@ def answer(version: Version, turn: int, where: str, skipped: Counter[str]) -> tu
         if step.type == "contentBlock":
             messages += reader.block(step)
         elif step.type != "toolStatus" and step.type not in DISPLAY_STEPS:
-            skipped[f"step {step.type}"] += 1
+            skipped[f"step {step.type}"[:NAME_CHARACTERS]] += 1
     return tuple(messages)
 
 
@@ -266,7 +269,7 @@ class _AnswerReader(msgspec.Struct, kw_only=True):
                 said = []
                 yield self._tool(part)
             else:
-                self.skipped[f"part {part.type}"] += 1
+                self.skipped[f"part {part.type}"[:NAME_CHARACTERS]] += 1
         yield from self._said(said)
 
     def _said(self, texts: Sequence[str]) -> Iterator[Message]:
