@@ -13,7 +13,6 @@ from throughline_nb.errors import NotFoundError, UnreadableFileError
 from throughline_nb.hosts.lmstudio_files import (
     Conversation,
     conversations,
-    lmstudio_home,
     read_conversation,
 )
 from throughline_nb.hosts.lmstudio_format import unwrap
@@ -291,18 +290,6 @@ def test_a_missing_folder_is_not_an_empty_one(tmp_path):
         list(conversations(tmp_path / "none"))
 
 
-def test_the_home_is_where_the_pointer_says(tmp_path):
-    env = {"HOME": str(tmp_path), "USERPROFILE": str(tmp_path)}
-    assert lmstudio_home(env) == tmp_path / ".lmstudio"
-    (tmp_path / ".cache" / "lm-studio").mkdir(parents=True)
-    assert lmstudio_home(env) == tmp_path / ".cache" / "lm-studio"
-    pointer = tmp_path / ".lmstudio-home-pointer"
-    pointer.write_text(f"{tmp_path / 'elsewhere'}\n", encoding="utf-8")
-    assert lmstudio_home(env) == tmp_path / "elsewhere"
-    pointer.write_text("  ", encoding="utf-8")
-    assert lmstudio_home(env) == tmp_path / ".cache" / "lm-studio"
-
-
 def places(value, here=()):
     """The path of every value inside a JSON value."""
     yield here
@@ -363,4 +350,6 @@ def test_the_bundled_chats_are_what_their_sources_say():
     from tests.demo.make_conversations import made
 
     for path, text in made().items():
-        assert path.read_text(encoding="utf-8") == text, f"run make_conversations.py for {path.name}"
+        assert path.read_text(encoding="utf-8") == text, (
+            f"run make_conversations.py for {path.name}"
+        )

@@ -18,13 +18,20 @@ from msgspec import Raw
 from throughline_nb.chat import ChatKey, Message
 from throughline_nb.errors import NotFoundError, UnreadableFileError
 from throughline_nb.hosts import lmstudio_format as form
+from throughline_nb.store.home import lmstudio_home
+
+__all__ = [
+    "Answer",
+    "Conversation",
+    "Prompt",
+    "TurnVersions",
+    "conversations",
+    "lmstudio_home",
+    "read_conversation",
+]
 
 HOST: Final = "lmstudio"
 SUFFIX: Final = ".conversation.json"
-POINTER: Final = ".lmstudio-home-pointer"
-"""File in the user's home that names LM Studio's home, as ``@lmstudio/sdk`` 1.5.0 resolves it."""
-
-
 _LATEST: Final = 253_402_300_800_000
 """First millisecond of the year 10000, which no clock of a computer shows."""
 
@@ -181,25 +188,6 @@ def conversations(folder: Path) -> Iterator[Path]:
             path = Path(root, name)
             if name.endswith(SUFFIX) and not path.is_symlink():
                 yield path
-
-
-def lmstudio_home(env: Mapping[str, str]) -> Path:
-    """LM Studio's home: as its pointer file says, else the old place if it exists, else the new.
-
-    Args:
-        env: The environment; the user's home is ``HOME``, on Windows ``USERPROFILE``.
-    """
-    names = ("USERPROFILE", "HOME") if os.name == "nt" else ("HOME", "USERPROFILE")
-    found = next((env[name] for name in names if env.get(name)), "")
-    home = Path(found) if found else Path.home()
-    try:
-        pointed = (home / POINTER).read_text(encoding="utf-8-sig").strip()
-    except (OSError, UnicodeDecodeError):
-        pointed = ""
-    if pointed:
-        return Path(pointed)
-    old = home / ".cache" / "lm-studio"
-    return old if old.is_dir() else home / ".lmstudio"
 
 
 def _decode(data: bytes) -> _File:
