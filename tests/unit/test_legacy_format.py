@@ -106,6 +106,22 @@ def test_a_number_that_was_used_is_not_used_again():
     assert after.next[2] == 11
 
 
+@pytest.mark.parametrize(
+    "notes",
+    [
+        "## Findings\n\n- **F1** other\n",
+        "Findings\n---\n- **F1** other",
+        "a\r\nb\u2028c",
+        "# x\n\ny",
+    ],
+)
+def test_notes_never_become_entries(notes):
+    found = ledger({"findings": ["one"], "notes": notes})
+    assert read(write(found)).ledger == found
+    words = "".join(c for c in found.prose[0].text if c.isalnum())
+    assert words == "".join(c for c in notes if c.isalnum())
+
+
 @pytest.mark.parametrize("value", [None, 3, "x", [], {}, {"name": "x"}, [{"goal": "x"}]])
 def test_what_is_no_ledger_is_refused(value):
     with pytest.raises(ValueError, match="no goal"):

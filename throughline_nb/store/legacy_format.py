@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from throughline_nb.ledger import read, write
 from throughline_nb.ledger.cascade import loosely
 from throughline_nb.ledger.inline import one_line
 from throughline_nb.ledger.model import SECTIONS, Entry, Ledger, Prose, Section, numbers_after
@@ -180,4 +181,13 @@ def _notes(top: dict[str, Any], used: set[str]) -> tuple[Prose, ...]:
         if other not in used and other != name and value not in (None, "", [], {})
     ]
     text = "\n\n".join(filter(None, ["\n".join(lines), "\n".join(left)]))
-    return (Prose("notes", text),) if text else ()
+    text = "\n".join(text.splitlines()).strip()
+    if not text:
+        return ()
+    alone = Ledger(prose=(Prose("notes", text),))
+    if read(write(alone)).ledger == alone:
+        return alone.prose
+    # Notes that hold a heading of ours would be read as that section: a bullet a line is none.
+    return (
+        Prose("notes", "\n".join(f"- {line}" for line in map(one_line, text.splitlines()) if line)),
+    )
