@@ -1,0 +1,143 @@
+"""What is measured: every figure with its peer, its target, and where the target comes from.
+
+Milliseconds depend on the machine, so none is judged. A figure is the ratio of two medians taken
+in alternate rounds of one run: what is measured, and a floor or a peer that does comparable work.
+The targets of speed are those that the project set itself before it was built; those of memory
+carry their reason here.
+"""
+
+from typing import Final
+
+import msgspec
+
+
+class Figure(msgspec.Struct, frozen=True):
+    """One figure.
+
+    Attributes:
+        key: Name by which a benchmark reports it.
+        group: Heading in the table.
+        subject: What is measured.
+        peer: What it is measured against.
+        target: Largest ratio that passes.
+        unit: Unit of the two medians.
+    """
+
+    key: str
+    group: str
+    subject: str
+    peer: str
+    target: float
+    unit: str = "ms"
+
+
+class Measured(msgspec.Struct, frozen=True):
+    """The result of a figure.
+
+    Attributes:
+        key: The figure's.
+        subject: Median of what is measured, in the figure's unit.
+        peer: Median of what it is measured against.
+        spread: Half the distance between the quartiles of the ratio in single rounds, as a share
+            of its median; 0 where there are no rounds.
+        rounds: How often both were measured.
+    """
+
+    key: str
+    subject: float
+    peer: float
+    spread: float
+    rounds: int
+
+    @property
+    def ratio(self) -> float:
+        """How many times the peer's median the subject's is."""
+        return self.subject / self.peer
+
+
+TURN: Final = "A turn with two new messages, a 50 KB ledger and nothing to change in it (CPU)"
+CALL: Final = "One tool call that changes a 50 KB ledger, durable (wall clock)"
+LEDGER: Final = "A ledger of 1,000 entries (CPU)"
+START: Final = "Start of a process (wall clock)"
+MEMORY: Final = "Memory"
+
+_TREE: Final = "mistune's tree of the same file"
+
+FIGURES: Final = (
+    Figure(
+        "turn-3000",
+        TURN,
+        "turn, history of 3,000 messages of 480 characters",
+        "`json.loads` of that history as JSON Lines",
+        0.15,
+    ),
+    Figure(
+        "turn-growth",
+        TURN,
+        "turn, history of 30,000 messages",
+        "turn, history of 300 messages",
+        1.5,
+    ),
+    Figure(
+        "call-git",
+        CALL,
+        "`ledger_record`",
+        "`git add` and `git commit` of the same files, `core.fsync=loose-object,reference`",
+        0.8,
+    ),
+    Figure(
+        "call-floor",
+        CALL,
+        "`ledger_record`",
+        "five atomic writes with fsync of the same bytes: blob, tree, commit, ref, file",
+        2.0,
+    ),
+    Figure(
+        "call-growth",
+        CALL,
+        "`ledger_record` after 10,000 commits",
+        "`ledger_record` after 10 commits",
+        1.3,
+    ),
+    Figure("read-cold", LEDGER, "read a file never seen before", _TREE, 0.6),
+    Figure(
+        "edit-warm",
+        LEDGER,
+        "read and merge a hand edit of 5 entries, all other lines as they were",
+        _TREE,
+        0.2,
+    ),
+    Figure(
+        "edit-resaved",
+        LEDGER,
+        "the same after an editor wrote every line in its own way",
+        _TREE,
+        1.0,
+    ),
+    Figure("write-whole", LEDGER, "write it, no entry written before", _TREE, 0.5),
+    Figure("write-one", LEDGER, "write it with one entry changed", _TREE, 0.05),
+    Figure("import", START, '`python -c "import throughline_nb"`', "`python -c pass`", 2.5),
+    Figure("help", START, "`throughline-nb --help`", "`python -c pass`", 8.0),
+    # The engine keeps counts and proofs of a history, never its text: a turn may not need more
+    # for a long chat than it may take more time.
+    Figure(
+        "memory-turn",
+        MEMORY,
+        "peak of Python's allocations in a turn, history of 30,000 messages",
+        "the same, history of 300 messages",
+        1.5,
+        "KB",
+    ),
+    # The first turn after a restart is handed the whole history, as a stream. At 480 characters
+    # 30,000 messages are 14 MB of text, a third of what the process needs without any: a copy of
+    # the text would show.
+    Figure(
+        "memory-restart",
+        MEMORY,
+        "peak resident set of a process whose first turn is handed a history of 30,000 messages",
+        "the same, history of 300 messages",
+        1.25,
+        "MB",
+    ),
+)
+BY_KEY: Final = {figure.key: figure for figure in FIGURES}

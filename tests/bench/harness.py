@@ -1,0 +1,98 @@
+"""Alternate rounds: peers and subject take turns, so that a busy moment of the machine hits all.
+
+pytest-benchmark runs and times the subject, one round at a time; the peers run in the set-up of
+each round and are timed here, with the same timer.
+"""
+
+import statistics
+import sys
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from .figures import Measured
+
+CPU: Final = time.perf_counter if sys.platform == "win32" else time.process_time
+"""CPU time of this process; Windows counts it in steps of 16 ms, too coarse for a turn."""
+
+WALL: Final = time.perf_counter
+
+
+class Timed:
+    """One thing that is measured.
+
+    Attributes:
+        action: What is timed; gets what ``prepare`` returned.
+        prepare: Runs before it each round, not timed.
+    """
+
+    def __init__(
+        self, action: Callable[[Any], object], prepare: Callable[[], Any] = lambda: None
+    ) -> None:
+        self.action = action
+        self.prepare = prepare
+        self.seconds: list[float] = []
+
+    def run(self, timer: Callable[[], float]) -> None:
+        """Prepare and time one round."""
+        given = self.prepare()
+        begin = timer()
+        self.action(given)
+        self.seconds.append(timer() - begin)
+
+
+def alternate(
+    benchmark: Any,
+    subject: Timed,
+    peers: Mapping[str, Timed],
+    *,
+    rounds: int,
+    warmup: int = 2,
+) -> None:
+    """Measure a subject against its peers.
+
+    Args:
+        benchmark: pytest-benchmark's fixture; the test's marker names the timer.
+        subject: What is measured.
+        peers: What it is measured against, by the key of the figure.
+        rounds: How often each is measured.
+        warmup: Rounds before these that do not count.
+    """
+    timer = benchmark._timer
+
+    def prepare() -> tuple[tuple[Any], dict[str, Any]]:
+        for peer in peers.values():
+            peer.run(timer)
+        return (subject.prepare(),), {}
+
+    benchmark.pedantic(subject.action, setup=prepare, rounds=rounds, warmup_rounds=warmup)
+    subject.seconds = list(benchmark.stats.stats.data)
+    for key, peer in peers.items():
+        report(benchmark, key, subject.seconds, peer.seconds[-rounds:])
+
+
+def report(
+    benchmark: Any,
+    key: str,
+    subject: list[float],
+    peer: list[float],
+    scale: float = 1000.0,
+) -> None:
+    """Hand the result of a figure to the report; ``scale`` turns the values into its unit."""
+    measured = Measured(
+        key=key,
+        subject=statistics.median(subject) * scale,
+        peer=statistics.median(peer) * scale,
+        spread=_spread([mine / theirs for mine, theirs in zip(subject, peer, strict=True)]),
+        rounds=len(subject),
+    )
+    benchmark.extra_info[key] = {
+        name: getattr(measured, name) for name in Measured.__struct_fields__
+    }
+
+
+def _spread(ratios: list[float]) -> float:
+    if len(ratios) < 4:
+        return 0.0
+    low, middle, high = statistics.quantiles(ratios, n=4)
+    return (high - low) / 2 / middle
