@@ -1,0 +1,177 @@
+"""Files that are never half written: atomic replacement, exchange, locks between processes."""
+
+import ctypes
+import functools
+import os
+import secrets
+import shutil
+import stat
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from throughline_nb.errors import StoreError
+
+WINDOWS = os.name == "nt"
+BINARY = getattr(os, "O_BINARY", 0)
+
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2  # the same figure for Linux' renameat2 and macOS' renamex_np (RENAME_SWAP)
+
+
+def write_atomic(path: Path, data: bytes, *, durable: bool = True) -> None:
+    """Replace ``path`` by a file with ``data``; a reader sees the old file or the new one.
+
+    Args:
+        path: The file; its folder must exist. A symbolic link is followed.
+        data: Its new content.
+        durable: Whether the file and its folder are synced to the disk before this returns.
+
+    Raises:
+        StoreError: The file cannot be written; the old one stands.
+    """
+    if path.is_symlink():
+        path = path.resolve()
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+    try:
+        try:
+            write_new(temporary, data, mode=_mode(path), durable=durable)
+            patiently(lambda: temporary.replace(path))
+        except BaseException:
+            with suppress(OSError):
+                temporary.unlink()
+            raise
+        if durable:
+            sync_folder(path.parent)
+    except OSError as error:
+        raise StoreError(
+            f"{path} could not be written ({reason(error)}); the old file stands: check "
+            "permissions and free space."
+        ) from error
+
+
+def write_new(path: Path | str, data: bytes, *, mode: int = 0o666, durable: bool = True) -> None:
+    """Write ``data`` to a file of our own, created or emptied, and sync it if ``durable``."""
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | BINARY, mode)
+    try:
+        write_all(handle, data)
+        if durable:
+            os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def write_all(handle: int, data: bytes) -> None:
+    """``os.write`` until all is written."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(handle, view) :]
+
+
+def sync_folder(path: Path | str) -> None:
+    """Sync a folder, so that the names in it survive a power cut; Windows knows no such call."""
+    if WINDOWS:
+        return
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def patiently(action: Callable[[], object]) -> None:
+    """Run a rename or a removal, again for half a second where Windows says a file is in use."""
+    for wait in (0.01, 0.02, 0.04, 0.08, 0.16, 0.2, 0.0):
+        try:
+            action()
+        except PermissionError:
+            if not WINDOWS or not wait:
+                raise
+            time.sleep(wait)
+        else:
+            return
+
+
+def exchange(one: Path, other: Path) -> bool:
+    """Swap two files in one step of the file system, so that neither content is ever lost.
+
+    Returns:
+        False where the system cannot (Windows, some file systems); then nothing was done.
+    """
+    call = _exchange_call()
+    return call is not None and call(os.fsencode(one), os.fsencode(other)) == 0
+
+
+@functools.cache
+def _exchange_call() -> Callable[[bytes, bytes], int] | None:
+    if WINDOWS:
+        return None
+    library = ctypes.CDLL(None, use_errno=True)
+    if sys.platform == "darwin":
+        if not hasattr(library, "renamex_np"):
+            return None
+        return lambda one, other: int(library.renamex_np(one, other, _RENAME_EXCHANGE))
+    if not hasattr(library, "renameat2"):
+        return None
+    return lambda one, other: int(
+        library.renameat2(_AT_FDCWD, one, _AT_FDCWD, other, _RENAME_EXCHANGE)
+    )
+
+
+@contextmanager
+def lock(path: Path, timeout: float = 10.0) -> Iterator[None]:
+    """Hold the lock file ``path``, which also ends with the process that holds it.
+
+    Args:
+        path: The lock file; it and its folder are created.
+        timeout: Seconds to wait for another thread or process.
+
+    Raises:
+        StoreError: It could not be had in time, or the file cannot be made.
+    """
+    from filelock import FileLock, Timeout  # noqa: PLC0415 - 60 ms of import, only when writing
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        held = FileLock(path, timeout=timeout)
+        held.acquire(poll_interval=0.005)
+    except Timeout:
+        raise StoreError(
+            f"“{path.stem}” is in use by another process for more than {timeout:g} seconds; "
+            "nothing was changed: try again."
+        ) from None
+    except OSError as error:
+        raise StoreError(
+            f"{path} could not be locked ({reason(error)}); nothing was changed: check the "
+            "folder's permissions."
+        ) from error
+    try:
+        yield
+    finally:
+        held.release()
+
+
+def remove_tree(path: Path) -> None:
+    """Remove a folder with all that is in it, read-only files of git included."""
+
+    def again(action: Callable[..., object], name: str, _error: object) -> None:
+        with suppress(OSError):
+            Path(name).chmod(stat.S_IRWXU)
+            action(name)
+
+    if path.exists():
+        shutil.rmtree(path, onerror=again)
+
+
+def reason(error: OSError) -> str:
+    """Why the system refused, in its own words, without path or number."""
+    return (error.strerror or str(error)).lower()
+
+
+def _mode(path: Path) -> int:
+    try:
+        return stat.S_IMODE(path.stat().st_mode)
+    except OSError:
+        return 0o666

@@ -1,0 +1,399 @@
+"""One project's git repository: read and written in process, so that a change costs no process.
+
+Objects are written as git writes them, synced, and only then does the branch move from the value
+that was read to the new one. git itself is run for what is rare: making a repository, merging
+running text, listing a long history, unpacking, collecting garbage. The only module that imports
+GitPython; it reads and writes the index, which keeps a person's ``git status`` clean.
+"""
+
+import io
+import os
+import shlex
+import struct
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final, TypeVar
+
+from throughline_nb.errors import StoreError
+from throughline_nb.store import gitrun, refs
+from throughline_nb.store.files import BINARY, patiently, reason, write_all
+from throughline_nb.store.loose import DamagedError, Item, LooseObjects
+from throughline_nb.store.objects import (
+    LEDGER_FILE,
+    Commit,
+    Person,
+    TreeEntry,
+    format_commit,
+    format_tree,
+    object_id,
+    parse_commit,
+    parse_tree,
+    replace_file,
+)
+
+_T = TypeVar("_T")
+
+ATTRIBUTES: Final = b"ledger.md text eol=lf merge=throughline\n"
+
+_CACHE: Final = 4096
+"""Commits and trees kept parsed in a process, by id; each is a few hundred bytes."""
+
+_LOOSE: Final = 2000
+"""Loose objects from which on they are packed: some 700 changes."""
+
+_commits: dict[str, Commit] = {}
+_trees: dict[str, tuple[TreeEntry, ...]] = {}
+
+
+class Repo:
+    """The repository in the folder ``path``.
+
+    Nothing stays open between two calls. A caller that writes holds the project's lock.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.git = path / ".git"
+        self._loose = LooseObjects(self.git / "objects")
+
+    @classmethod
+    def create(cls, path: Path) -> "Repo":
+        """Make an empty repository in the folder ``path``, which is there."""
+        gitrun.require()
+        gitrun.run(
+            None,
+            "-c",
+            "init.defaultRefFormat=files",
+            "init",
+            "--quiet",
+            "--template=",
+            "--object-format=sha1",
+            f"--initial-branch={refs.BRANCH}",
+            str(path),
+            cwd=path,
+        )
+        repo = cls(path)
+        repo.configure()
+        return repo
+
+    def configure(self) -> None:
+        """Name the merge driver in ``.git/config``, as every open does.
+
+        An attribute without a driver would leave conflict markers in silence.
+        """
+        driver = _driver()
+        try:
+            text = (self.git / "config").read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return
+        if '[merge "throughline"]' in text and (
+            _quoted(driver) in text or _interpreter_stands(text)
+        ):
+            return
+        with suppress(StoreError):  # a folder that cannot be written is still read
+            gitrun.run(self.git, "config", "merge.throughline.name", "throughLine ledger")
+            gitrun.run(self.git, "config", "merge.throughline.driver", driver)
+
+    # What stands there
+
+    def head(self) -> str:
+        """The id of the last commit on the project's branch, whatever is checked out.
+
+        Raises:
+            StoreError: There is none.
+        """
+        found = refs.read_ref(self.git, refs.MAIN)
+        if found is None:
+            at = refs.head(self.git)
+            found = refs.read_ref(self.git, at) if at.startswith("refs/") else at or None
+        if found is None:
+            raise StoreError(
+                f"{self.path} holds no commit yet, or is no git repository: run "
+                "`throughline-nb doctor`, or move the folder away."
+            )
+        return found
+
+    def commit(self, ident: str) -> Commit:
+        """One commit."""
+        found = _commits.get(ident)
+        if found is None:
+            try:
+                found = parse_commit(ident, self.read(ident))
+            except ValueError as error:
+                raise DamagedError(self._loose.path(ident)) from error
+            _keep(_commits, ident, found)
+        return found
+
+    def tree(self, ident: str) -> tuple[TreeEntry, ...]:
+        """The top folder of a commit, by the tree's id."""
+        found = _trees.get(ident)
+        if found is None:
+            try:
+                found = parse_tree(self.read(ident))
+            except ValueError as error:
+                raise DamagedError(self._loose.path(ident)) from error
+            _keep(_trees, ident, found)
+        return found
+
+    def file(self, commit: str, name: str = LEDGER_FILE) -> str | None:
+        """The id of a file's blob in a commit, None where it has none."""
+        raw = name.encode()
+        for entry in self.tree(self.commit(commit).tree):
+            if entry.name == raw and entry.mode.startswith(b"100"):
+                return entry.id
+        return None
+
+    def read(self, ident: str) -> bytes:
+        """The content of an object.
+
+        Raises:
+            DamagedError: It is cut short.
+            StoreError: It is not there.
+        """
+        found = self._loose.read(ident)
+        if found is not None:
+            return found[1]
+        for _, data in self.read_many([ident]):
+            return data
+        raise StoreError(
+            f"{self.path} lacks object {ident[:12]}; nothing was changed: run `git fsck` there, "
+            "and bring .git back from a backup or another copy."
+        )
+
+    def read_many(self, idents: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        """Contents of objects that git has, packed ones too, by one process of git's."""
+        wanted = list(idents)
+        done = gitrun.run(
+            self.git, "cat-file", "--batch", data="".join(f"{i}\n" for i in wanted).encode()
+        )
+        stream = io.BytesIO(done.stdout)
+        for ident in wanted:
+            head = stream.readline().split()
+            if len(head) == 3 and head[2].isdigit():
+                yield ident, stream.read(int(head[2]))
+                stream.read(1)
+
+    def log(self, *arguments: str) -> Iterator[Commit]:
+        """Commits as ``git rev-list`` lists them, newest first."""
+        done = gitrun.run(self.git, "rev-list", "--header", *arguments, "--")
+        for part in done.stdout.split(b"\0"):
+            ident, _, data = part.partition(b"\n")
+            if data:
+                commit = parse_commit(ident.decode("ascii"), _unindented(data))
+                yield _commits.get(commit.id, commit)
+
+    def is_ancestor(self, old: str, new: str) -> bool:
+        """Whether ``new`` builds on ``old``."""
+        done = gitrun.run(self.git, "merge-base", "--is-ancestor", old, new, allowed=(0, 1, 128))
+        return done.returncode == 0
+
+    # Writing, in this order: objects, branch, index
+
+    def draft(self) -> "Draft":
+        """Begin to collect objects that are written together."""
+        return Draft(self)
+
+    def store(self, items: Iterable[Item]) -> None:
+        """Write objects durably."""
+        with self.explained():
+            self._loose.write(items)
+
+    def advance(self, new: str, old: str | None, name: str = refs.MAIN) -> None:
+        """Move the branch.
+
+        Raises:
+            StoreError: Someone moved it since it was read.
+        """
+        with self.explained():
+            if not refs.swap(self.git, name, new, old):
+                raise StoreError(
+                    f"{self.path} was changed by git at the same moment; nothing was changed "
+                    "here: try again."
+                )
+
+    def refresh_index(self, name: str, blob: str) -> None:
+        """Tell the index that ``name`` in the work folder is ``blob``; best effort."""
+        with suppress(OSError, ValueError, AssertionError, struct.error):
+            self._refresh_index(name, blob)
+
+    def _refresh_index(self, name: str, blob: str) -> None:
+        from git.index.fun import read_cache, write_cache  # noqa: PLC0415 - late: 120 ms, needs git
+        from git.index.typ import IndexEntry  # noqa: PLC0415 - as above
+
+        path, held = self.git / "index", self.git / "index.lock"
+        handle = os.open(held, os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY, 0o644)
+        try:
+            try:
+                entries = {}
+                if path.exists():
+                    entries = read_cache(io.BytesIO(path.read_bytes()))[1]
+                entries = {key: entry for key, entry in entries.items() if key[0] != name}
+                found = (self.path / name).stat()
+                entries[name, 0] = IndexEntry(
+                    (
+                        0o100644, bytes.fromhex(blob), 0, name,
+                        _nanoseconds(found.st_ctime_ns), _nanoseconds(found.st_mtime_ns),
+                        found.st_dev & 0xFFFFFFFF, found.st_ino & 0xFFFFFFFF,
+                        found.st_uid & 0xFFFFFFFF, found.st_gid & 0xFFFFFFFF,
+                        found.st_size & 0xFFFFFFFF,
+                    )
+                )  # fmt: skip
+                stream = io.BytesIO()
+                write_cache([entries[key] for key in sorted(entries, key=_index_order)], stream)
+                write_all(handle, stream.getvalue())
+            finally:
+                os.close(handle)
+            patiently(lambda: held.replace(path))
+        except BaseException:
+            with suppress(OSError):
+                held.unlink()
+            raise
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """Say in one line what the system refused."""
+        try:
+            yield
+        except OSError as error:
+            raise StoreError(
+                f"{self.git} could not be written ({reason(error)}); nothing was changed: check "
+                "its owner, its permissions and the free space."
+            ) from error
+
+    # What git does better
+
+    def merge_text(self, base: str, ours: str, theirs: str) -> str | None:
+        """Merge running text word by word with ``git merge-file``; None where both changed it."""
+        with tempfile.TemporaryDirectory() as folder:
+            names = []
+            for name, text in (("ours", ours), ("base", base), ("theirs", theirs)):
+                lines = "".join(f"{word}\n" for word in text.split(" "))
+                (Path(folder) / name).write_text(lines, encoding="utf-8", newline="\n")
+                names.append(name)
+            done = gitrun.run(
+                None,
+                "merge-file",
+                "--stdout",
+                "--quiet",
+                *names,
+                cwd=Path(folder),
+                allowed=tuple(range(128)),
+            )
+        if done.returncode:
+            return None
+        return " ".join(done.stdout.decode("utf-8").removesuffix("\n").split("\n"))
+
+    def collect_garbage(self) -> None:
+        """Start ``git gc --auto`` in the background if enough loose objects have gathered."""
+        try:
+            gathered = len(os.listdir(self.git / "objects" / "17"))  # noqa: PTH208 - names only
+        except OSError:
+            return
+        if gathered * 256 < _LOOSE:  # git itself estimates from this one folder
+            return
+        arguments = ("-c", f"gc.auto={_LOOSE}", "-c", "gc.autoDetach=true", "gc", "--auto")
+        with suppress(StoreError):
+            gitrun.start(self.git, *arguments, "--quiet")
+
+
+class Draft:
+    """Objects that are written together, with one wait for the disk."""
+
+    def __init__(self, repo: Repo) -> None:
+        self._repo = repo
+        self._items: list[Item] = []
+
+    def blob(self, data: bytes) -> str:
+        """Add a file's content."""
+        return self._add(b"blob", data)
+
+    def commit(
+        self,
+        files: Mapping[str, str | None],
+        parents: tuple[str, ...],
+        author: Person,
+        time: float,
+        message: str,
+        *,
+        onto: str | None = None,
+    ) -> str:
+        """Add a commit.
+
+        Args:
+            files: Blob ids by name, None for a file that goes; every other file is the first
+                parent's (or ``onto``'s, the id of a tree).
+            parents: Ids of its parents.
+            author: Who made it.
+            time: When, in seconds since the epoch.
+            message: Subject, blank line, trailers.
+            onto: A tree to start from.
+        """
+        tree = onto or (self._repo.commit(parents[0]).tree if parents else None)
+        entries = self._repo.tree(tree) if tree else ()
+        for name, blob in files.items():
+            entries = replace_file(entries, name, blob)
+        data = format_tree(entries)
+        ident = self._add(b"tree", data)
+        _keep(_trees, ident, parse_tree(data))
+        raw = format_commit(ident, parents, author, time, message)
+        commit = self._add(b"commit", raw)
+        _keep(_commits, commit, parse_commit(commit, raw))
+        return commit
+
+    def store(self) -> None:
+        """Write all of it durably."""
+        self._repo.store(self._items)
+
+    def _add(self, kind: bytes, data: bytes) -> str:
+        self._items.append((kind, data))
+        return object_id(kind, data)
+
+
+def forget_caches() -> None:
+    """Drop what this process keeps of commits and trees."""
+    _commits.clear()
+    _trees.clear()
+
+
+def _keep(cache: dict[str, _T], ident: str, value: _T) -> None:
+    if len(cache) >= _CACHE:
+        for old in list(cache)[: _CACHE // 2]:
+            cache.pop(old, None)
+    cache[ident] = value
+
+
+def _unindented(data: bytes) -> bytes:
+    # rev-list --header prints raw commits with the message indented by four spaces
+    head, _, message = data.partition(b"\n\n")
+    lines = (line.removeprefix(b"    ") for line in message.split(b"\n"))
+    return head + b"\n\n" + b"\n".join(lines)
+
+
+def _nanoseconds(time: int) -> bytes:
+    return struct.pack(">LL", (time // 10**9) & 0xFFFFFFFF, time % 10**9)
+
+
+def _index_order(key: tuple[str | os.PathLike[str], int]) -> tuple[bytes, int]:
+    return os.fsencode(key[0]), key[1]
+
+
+def _driver() -> str:
+    python = Path(sys.executable).as_posix()
+    return f"{shlex.quote(python)} -m throughline_nb merge-driver %O %A %B %P"
+
+
+def _quoted(value: str) -> str:
+    return value.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _interpreter_stands(text: str) -> bool:
+    """Whether the driver of another installation is there and still runs."""
+    for line in text.splitlines():
+        key, _, value = line.strip().partition(" = ")
+        if key == "driver" and "throughline_nb merge-driver" in value:
+            words = shlex.split(value.replace('\\"', '"').replace("\\\\", "\\"))
+            return bool(words) and Path(words[0]).exists()
+    return False
