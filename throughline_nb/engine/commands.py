@@ -11,7 +11,7 @@ from throughline_nb.engine.run import Reply, Run
 from throughline_nb.ledger import edits
 from throughline_nb.ledger.delta import clip, summary
 
-COMMANDS = Registry()
+COMMANDS = Registry("command")
 
 
 @COMMANDS.add("project")

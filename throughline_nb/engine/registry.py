@@ -144,9 +144,14 @@ class Operation(msgspec.Struct, frozen=True):
 
 
 class Registry:
-    """Operations by name, in the order in which they were defined."""
+    """Operations by name, in the order in which they were defined.
 
-    def __init__(self) -> None:
+    Args:
+        noun: What one of them is called in a message: ``command`` or ``tool``.
+    """
+
+    def __init__(self, noun: str) -> None:
+        self._noun = noun
         self._operations: dict[str, Operation] = {}
 
     def __iter__(self) -> Iterator[Operation]:
@@ -175,8 +180,8 @@ class Registry:
         if found is not None:
             return found
         near = difflib.get_close_matches(name, self._operations, 1, 0.5)
-        hint = f"did you mean {near[0]}?" if near else "help lists them all."
-        raise UsageError(f"There is no command {name!r}; {hint}")
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(self._operations)}."
+        raise UsageError(f"There is no {self._noun} {name!r}; {hint}")
 
 
 def _read(function: Callable[..., Any], needs: str) -> Operation:

@@ -18,7 +18,7 @@ from throughline_nb.ledger.model import SECTIONS, Entry, Ledger
 PAGE_TOKENS = 1500
 """Size of a page of ``ledger_view``, in estimated tokens."""
 
-TOOLS = Registry()
+TOOLS = Registry("tool")
 
 Where = Literal[
     "all", "goal", "constraints", "plan", "findings", "decisions", "questions", "proposals", "notes"

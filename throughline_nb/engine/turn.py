@@ -73,6 +73,8 @@ def preprocess(engine: "Engine", chat: "Chat", text: str, history: History) -> O
     turn = history.turn + 1
     trouble: list[str] = []
     project = _guarded(lambda: engine.project_of(state), trouble)
+    if trouble and not state.project:  # its folder is gone
+        _guarded(lambda: engine.chats.save(chat.key, state), trouble)
     reconcile(engine, chat, history)
     if project is not None:
         bound = project
@@ -82,7 +84,7 @@ def preprocess(engine: "Engine", chat: "Chat", text: str, history: History) -> O
     typed = COMMAND.fullmatch(text)
     if typed:
         outcome = _command(engine, chat, typed.group(1) or "", turn)
-        engine.chats.save(chat.key, state)
+        _guarded(lambda: engine.chats.save(chat.key, state), trouble)
         return _with_status(outcome, trouble)
     if project is None and settings.automatic_start and not trouble:
         project = _guarded(lambda: start_by_itself(engine, chat, history, turn), trouble)
@@ -97,7 +99,7 @@ def preprocess(engine: "Engine", chat: "Chat", text: str, history: History) -> O
         if shown is not None:
             added.append(shown.text)
             status = shown.status
-        engine.chats.save(chat.key, state)
+        _guarded(lambda: engine.chats.save(chat.key, state), trouble)
         project.collect_garbage()
     elif branched(state) and not state.off:
         status = "throughLine: this chat has no project of its own; /tl open <name> opens one"

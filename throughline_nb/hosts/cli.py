@@ -14,14 +14,24 @@ from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 
 from throughline_nb import __version__
 from throughline_nb.engine.registry import Operation
 from throughline_nb.engine.session import COMMANDS, Engine
 from throughline_nb.errors import ThroughLineError
+from throughline_nb.hosts.logs import log_to
 from throughline_nb.store.home import Home
 
 PROGRAM = "throughline-nb"
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Which home and project a command works on, and whether the home was named."""
+
+    home: Home
+    project: str
+    given: bool
 
 
 @click.group(
@@ -35,7 +45,8 @@ PROGRAM = "throughline-nb"
 @click.pass_context
 def cli(context: click.Context, home: Path | None, project: str) -> None:
     """Remember what holds for every subcommand."""
-    context.obj = (Home(home.absolute()) if home else Home.locate(), project)
+    context.obj = Place(Home(home.absolute()) if home else Home.locate(), project, bool(home))
+    log_to(context.obj.home)
 
 
 def _subcommand(operation: Operation) -> click.Command:
@@ -47,15 +58,15 @@ def _subcommand(operation: Operation) -> click.Command:
         )
 
     def execute(**given: Any) -> None:
-        home, project = click.get_current_context().obj
+        place: Place = click.get_current_context().obj
         words = " ".join(
             " ".join(value) if isinstance(value, tuple) else value
             for value in given.values()
             if value
         )
-        engine = Engine(home)
-        reply = engine.command(
-            f"{operation.name} {words}".strip(), project=project or _standing_in(home)
+        reply = Engine(place.home).command(
+            f"{operation.name} {words}".strip(),
+            project=place.project or _standing_in(place.home),
         )
         click.echo("\n\n".join(part for part in (reply.text, reply.shown) if part))
 
@@ -64,7 +75,9 @@ def _subcommand(operation: Operation) -> click.Command:
     described = "\n".join(f"  {param.name}  {param.help}" for param in operation.params)
     if described:
         text += f"\n\n\b\nArguments:\n{described}"
-    return click.Command(operation.name, callback=execute, params=params, help=text, short_help=short)
+    return click.Command(
+        operation.name, callback=execute, params=params, help=text, short_help=short
+    )
 
 
 def _standing_in(home: Home) -> str:
@@ -82,17 +95,16 @@ for _operation in COMMANDS:
 
 @cli.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--keep", is_flag=True, help="Replay into the real home instead of a temporary one.")
 @click.pass_obj
-def replay(obj: tuple[Home, str], file: Path, keep: bool) -> None:
-    """Replay an LM Studio conversation file turn by turn.
+def replay(place: Place, file: Path) -> None:
+    """Replay an LM Studio conversation file turn by turn, in a temporary home unless --home is given.
 
     Shows for each user message what would have been added to it, which tools were offered, and the
     status line. Calls of the ledger tools in the file are executed.
     """
     from throughline_nb.hosts.replay import replay_file  # noqa: PLC0415 - only this needs it
 
-    replay_file(file, obj[0] if keep else None, click.echo)
+    replay_file(file, place.home if place.given else None, click.echo)
 
 
 @contextlib.contextmanager
@@ -106,7 +118,7 @@ def _plain_errors() -> Iterator[None]:
     except BrokenPipeError:
         sys.exit(1)
     except Exception as error:  # noqa: BLE001 - the last line of defence; the log has the rest
-        logging.getLogger("throughline_nb").debug("unexpected", exc_info=True)
+        logging.getLogger("throughline_nb").exception("unexpected")
         shown = f"{type(error).__name__}: {error}".splitlines()[0]
         click.echo(f"{PROGRAM}: unexpected error ({shown}); nothing recorded was lost.", err=True)
         sys.exit(70)

@@ -22,7 +22,9 @@ GOAL_CHARACTERS = 400
 ENTRY_CHARACTERS = 320
 
 _FENCE = re.compile(r"[\[［【]\s*(?=(?:end\s+)?through\s*line)", re.IGNORECASE)
-_BLOCK = re.compile(r"\n*^\[throughLine: .*?(?:^\[end throughLine\]\s*$|\Z)", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(
+    r"\n*^\[throughLine: .*?^\[end throughLine\][^\S\n]*$", re.MULTILINE | re.DOTALL
+)
 _CJK = re.compile(
     r"[\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef"
     r"\U00020000-\U0003ffff]"

@@ -25,7 +25,7 @@ from throughline_nb.ledger.model import (
     Ledger,
     ids_in,
 )
-from throughline_nb.ledger.sources import parse, same_source
+from throughline_nb.ledger.sources import first_state, parse, same_source
 
 
 class By(msgspec.Struct, frozen=True):
@@ -109,7 +109,7 @@ def record(  # noqa: C901 - one operation, each field one line
     if reason:
         fields["reason"] = reason
     if because:
-        fields["because"] = ", ".join(find(ledger, name).id for name in _named(because))
+        fields["because"] = ", ".join(_grounds(ledger, because))
     if kind in PROPOSABLE:
         if by.actor != "model" and not ident:
             return set_goal(ledger, text, by) if kind == "goal" else constrain(ledger, text, by)
@@ -126,7 +126,7 @@ def record(  # noqa: C901 - one operation, each field one line
     if twin is not None:
         return _again(ledger, twin, by, fields)
     if kind == "finding":
-        fields["state"] = _first_state(fields.get("source", ""))
+        fields["state"] = first_state(fields.get("source", ""))
     return _add(ledger, kind, text, by, fields)
 
 
@@ -299,15 +299,11 @@ def _change(ledger: Ledger, entry: Entry, text: str, by: By, fields: dict[str, s
     if text and text != entry.text:
         new |= {"text": text, "by": by.actor}
     if entry.kind == "finding" and ("text" in new or "source" in new):
-        new |= {"state": _first_state(new.get("source", entry.source)), "missing": ""}
+        new |= {"state": first_state(new.get("source", entry.source)), "missing": ""}
         new |= {"origin": by.origin or entry.origin}
     if entry.kind == "decision":
         new["suspect"] = ""
     return _put(ledger, entry, **new)
-
-
-def _first_state(source: str) -> str:
-    return "verified" if source == "user" else "unverified"
 
 
 def _add(ledger: Ledger, kind: str, text: str, by: By, fields: dict[str, str]) -> Edited:
@@ -369,11 +365,13 @@ def _moved(ledger: Ledger, ident: str, behind: str) -> Ledger:
     return ledger if order == ledger.plan else msgspec.structs.replace(ledger, plan=order)
 
 
-def _named(because: str) -> tuple[str, ...]:
+def _grounds(ledger: Ledger, because: str) -> tuple[str, ...]:
+    """Ids that a decision rests on; one that is gone may stay where a decision names it already."""
     named = ids_in(because.upper())
     if not named:
         raise RefusedError(f"because: {because!r} names no entry; give ids such as F12, D3.")
-    return named
+    kept = {ident for decision in ledger.decisions for ident in decision.rests_on}
+    return tuple(ident if ident in kept else find(ledger, ident).id for ident in named)
 
 
 def _check_personal(by: By, *texts: str) -> None:

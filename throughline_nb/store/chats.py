@@ -8,6 +8,7 @@ hand the history in again. A chat with no project leaves nothing, but for the us
 """
 
 import contextlib
+import os
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -19,6 +20,7 @@ from throughline_nb.ledger.sources import Proof
 from throughline_nb.store.home import Home, safe_name, write_atomic
 
 FORMAT = 1
+PROOFS = "proofs.jsonl"
 RECENT = 64
 """Turns whose counts are kept; when more are superseded, the whole history is asked for again."""
 
@@ -120,9 +122,12 @@ class Chats:
     def save(self, key: ChatKey, state: ChatState) -> None:
         """Write the state of a bound or silenced chat; of any other, leave nothing on disk."""
         folder = self.folder(key)
+        if not state.project:
+            (folder / PROOFS).unlink(missing_ok=True)
         if not (state.project or state.off):
             self.delete(key)
             return
+        self._home.ensure_writable()
         folder.mkdir(parents=True, exist_ok=True)
         write_atomic(folder / "state.json", msgspec.json.encode(state), durable=False)
 
@@ -151,14 +156,17 @@ class Chats:
         folder = self.folder(key)
         folder.mkdir(parents=True, exist_ok=True)
         line = msgspec.json.encode(_ProofLine(turn, tuple(proofs))) + b"\n"
-        with (folder / "proofs.jsonl").open("ab") as file:
+        with (folder / PROOFS).open("a+b") as file:
+            if file.tell():
+                file.seek(-1, os.SEEK_END)
+                line = line if file.read(1) == b"\n" else b"\n" + line
             file.write(line)
 
     def proofs(self, key: ChatKey) -> dict[int, tuple[Proof, ...]]:
         """The proofs by turn; a torn or foreign line is passed over."""
         found: dict[int, tuple[Proof, ...]] = {}
         try:
-            lines = (self.folder(key) / "proofs.jsonl").read_bytes().splitlines()
+            lines = (self.folder(key) / PROOFS).read_bytes().splitlines()
         except OSError:
             return found
         for raw in lines:
