@@ -5,15 +5,14 @@ them, since what they mean depends on the ledger that the file was written from.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import msgspec
 
-from throughline_nb.ledger.blocks import Bullet, Known, Text, cut
-from throughline_nb.ledger.inline import unescape
-from throughline_nb.ledger.model import BY_ATTR, BY_LETTER, ENGINE_FIELDS, LABELS, SECTIONS, Entry
-from throughline_nb.ledger.outline import Outline, Part
+from throughline_nb.ledger.blocks import Block, Bullet, Known, Text, cut, join
+from throughline_nb.ledger.model import BY_ATTR, BY_LETTER, LABELS, SECTIONS, Entry
+from throughline_nb.ledger.outline import Outline, Part, outline
 from throughline_nb.ledger.writer import NO_GOAL
 
 _ENTRY = re.compile(
@@ -45,7 +44,6 @@ class Raw(msgspec.Struct):
         struck: Whether a strike-through mark stands before its id.
         known: The entry itself, where its bytes say that nothing changed.
         extra: Indented bullets and paragraphs that are no field.
-        line: Number of its first line.
     """
 
     attr: str
@@ -58,7 +56,6 @@ class Raw(msgspec.Struct):
     struck: bool = False
     known: Entry | None = None
     extra: list[str] = []
-    line: int = 0
 
 
 class RawProse(msgspec.Struct):
@@ -77,12 +74,32 @@ class Draft(msgspec.Struct):
         entries: In the order of the file.
         prose: In the order of the file.
         sections: Places whose heading stands.
+        title: The document's title, which names the project.
     """
 
     goal: str | None = None
     entries: list[Raw] = []
     prose: list[RawProse] = []
     sections: set[str] = set()
+    title: str = ""
+
+    def add_prose(self, place: str, lines: Sequence[str], behind: Raw | None = None) -> None:
+        """Add text of the person's own, unless it is empty."""
+        text = "\n".join(lines).strip("\n")
+        if text.strip():
+            self.prose.append(RawProse(place, behind, text))
+
+    def top(self, text: str, level: int) -> None:
+        """Add what stands before the first section: the title, then prose."""
+        lines = text.split("\n")
+        title = next(
+            (h for h in outline(lines).headings if h.level < level or h.level == 1), None
+        )
+        if title is None:
+            self.add_prose("top", lines)
+            return
+        self.title = title.title
+        self.add_prose("top", [*lines[: title.start], *lines[title.end :]])
 
 
 def draft(
@@ -90,6 +107,7 @@ def draft(
     raw_lines: list[str],
     plan: Outline,
     known: Mapping[str, Entry],
+    top: str,
     strays: frozenset[str] = frozenset(),
 ) -> Draft:
     """Sort the lines of a file into entries and prose.
@@ -99,61 +117,98 @@ def draft(
         raw_lines: The same lines as the person wrote them.
         plan: Their outline.
         known: Entries by their canonical block.
-        strays: Ids to look for also in sections that hold no entries.
+        top: What stands before the first section, cleaned.
+        strays: Ids of entries to look for also in sections that hold none.
     """
     result = Draft(None, [], [], set())
-    own = frozenset(heading.start for heading in plan.headings)
-    for part in plan.parts:
-        if part.kind == "list":
+    result.top(top, plan.level)
+    drafting = _Drafting(result, lines, raw_lines, plan, known, strays)
+    for part in plan.parts[1:]:
+        if part.kind != "own":
             result.sections.add(part.attr)
-            _list(result, part, lines, raw_lines, plan, known, own)
-        elif part.kind == "goal":
-            result.sections.add("goal")
-            _goal(result, part, lines, raw_lines, plan)
-        elif part.kind == "own":
-            _add_prose(result, f"after {part.attr}", None, raw_lines[part.start : part.end])
+        if part.kind == "goal":
+            drafting.goal(part)
+        elif part.kind == "list":
+            drafting.section(part)
         else:
-            _add_prose(result, part.kind, None, raw_lines[part.start : part.end])
+            drafting.own(part, f"after {part.attr}" if part.kind == "own" else "notes")
     return result
 
 
-def _goal(
-    result: Draft, part: Part, lines: list[str], raw_lines: list[str], plan: Outline
-) -> None:
-    """The first paragraph is the goal; what follows it is prose."""
-    start = part.start
-    while start < part.end and not lines[start].strip():
-        start += 1
-    stop = start
-    headings = {heading.start for heading in plan.headings}
-    while stop < part.end and lines[stop].strip() and stop not in headings:
-        stop += 1
-    goal = " ".join(line.strip() for line in lines[start:stop])
-    if result.goal is None:
-        result.goal = "" if goal == NO_GOAL else goal
-        start = stop
-    _add_prose(result, "goal", None, raw_lines[start : part.end])
+class _Drafting:
+    """Sorts one part after the other into a draft; see :func:`draft`."""
 
+    def __init__(
+        self,
+        result: Draft,
+        lines: list[str],
+        raw_lines: list[str],
+        plan: Outline,
+        known: Mapping[str, Entry],
+        strays: frozenset[str],
+    ) -> None:
+        self.result = result
+        self.lines = lines
+        self.raw_lines = raw_lines
+        self.plan = plan
+        self.known = known
+        self.strays = strays
+        self.headings = frozenset(heading.start for heading in plan.headings)
 
-def _list(
-    result: Draft,
-    part: Part,
-    lines: list[str],
-    raw_lines: list[str],
-    plan: Outline,
-    known: Mapping[str, Entry],
-    own: frozenset[int],
-) -> None:
-    entry: Raw | None = None
-    blocks = cut(lines, part.start, part.end, known=known, fences=plan.fences, headings=own)
-    for block in blocks:
-        if isinstance(block, Known):
-            entry = Raw(part.attr, block.entry.id, known=block.entry, line=block.start)
-            result.entries.append(entry)
-        elif isinstance(block, Text):
-            _add_prose(result, part.attr, entry, raw_lines[block.start : block.end])
-        else:
-            entry = _bullet(result, part.attr, entry, block)
+    def goal(self, part: Part) -> None:
+        """The first paragraph is the goal; what follows it is prose."""
+        lines = self.lines
+        start = part.start
+        while start < part.end and not lines[start].strip():
+            start += 1
+        stop = start
+        while stop < part.end and lines[stop].strip() and stop not in self.headings:
+            stop += 1
+        if self.result.goal is None:
+            goal = ""
+            for line in lines[start:stop]:
+                goal = join(goal, line.strip())
+            self.result.goal = "" if goal == NO_GOAL else goal
+            start = stop
+        self.own(msgspec.structs.replace(part, start=start), "goal")
+
+    def own(self, part: Part, place: str) -> None:
+        """Text of the person's own, in which only entries that are missing elsewhere count."""
+        text = self.raw_lines[part.start : part.end]
+        if not any(ident in line for ident in self.strays for line in text):
+            self.result.add_prose(place, text)
+            return
+        entry: Raw | None = None
+        for block in self._cut(part):
+            content = block.content if isinstance(block, Bullet) else ""
+            found = _ENTRY.match(content)
+            stray = found is not None and found["id"] in self.strays
+            field = entry is not None and _field_name(entry, content, indented=True)
+            if isinstance(block, Bullet) and (stray or field):
+                entry = _bullet(self.result, part.attr, entry, block)
+            else:
+                entry = None
+                self.result.add_prose(place, self.raw_lines[block.start : block.end])
+
+    def section(self, part: Part) -> None:
+        """A section that holds entries."""
+        entry: Raw | None = None
+        for block in self._cut(part):
+            if isinstance(block, Known):
+                entry = Raw(part.attr, block.entry.id, known=block.entry)
+                self.result.entries.append(entry)
+            elif isinstance(block, Text):
+                lines = self.raw_lines[block.start : block.end]
+                self.result.add_prose(part.attr, lines, behind=entry)
+            else:
+                entry = _bullet(self.result, part.attr, entry, block)
+
+    def _cut(self, part: Part) -> list[Block]:
+        known = self.known if part.kind == "list" else {}
+        plan = self.plan
+        return cut(
+            self.lines, part.start, part.end, known=known, fences=plan.fences, headings=self.headings
+        )
 
 
 def _bullet(result: Draft, attr: str, entry: Raw | None, bullet: Bullet) -> Raw | None:
@@ -165,8 +220,7 @@ def _bullet(result: Draft, attr: str, entry: Raw | None, bullet: Bullet) -> Raw 
     if entry is not None and not bold:
         name = _field_name(entry, content, indented=bullet.indent > 0)
         if name:
-            value = content.partition(":")[2].strip(" *_\\") if False else _value(content)
-            entry.fields[name] = value
+            entry.fields[name] = _value(content)
             for paragraph in bullet.more:
                 if name in _FREE_TEXT:
                     entry.fields[name] += " " + paragraph
@@ -182,7 +236,7 @@ def _bullet(result: Draft, attr: str, entry: Raw | None, bullet: Bullet) -> Raw 
 
 
 def _entry(attr: str, bullet: Bullet, found: re.Match[str] | None) -> Raw:
-    new = Raw(attr, "", False, "", {}, bullet.indent, line=bullet.start, extra=[])
+    new = Raw(attr, "", False, "", {}, bullet.indent, extra=[])
     text = bullet.content
     if found is not None:
         ident = found["id"] or ""
@@ -215,9 +269,3 @@ def _field_name(entry: Raw, content: str, *, indented: bool) -> str:
 def _value(content: str) -> str:
     found = _FIELD.match(content)
     return content[found.end() :] if found else content
-
-
-def _add_prose(result: Draft, place: str, behind: Raw | None, lines: Iterable[str]) -> None:
-    text = "\n".join(lines).strip("\n")
-    if text.strip():
-        result.prose.append(RawProse(place, behind, text))

@@ -1,9 +1,8 @@
 """The ledger file: :func:`write` it canonically, :func:`read` what any editor made of it.
 
-The layout is described in docs/ledger-format.md. Reading goes in steps, a module each:
-:mod:`front` reads the front matter, :mod:`outline` finds the sections, :mod:`blocks` and
-:mod:`drafts` the entries and the prose in them, and :mod:`settle` compares these with the ledger
-that the file was written from.
+Reading goes in steps, a module each: :mod:`front` reads the front matter, :mod:`outline` finds
+the sections, :mod:`blocks` and :mod:`drafts` the entries and the prose in them, and
+:mod:`settle` compares these with the ledger that the file was written from.
 """
 
 import re
@@ -12,27 +11,31 @@ from typing import Final
 import msgspec
 
 from throughline_nb.errors import ThroughLineError
-from throughline_nb.ledger.model import Ledger
+from throughline_nb.ledger.drafts import Draft, draft
+from throughline_nb.ledger.front import split_front
+from throughline_nb.ledger.model import FORMAT, Ledger
+from throughline_nb.ledger.outline import NOTES_MARK, Outline, outline
+from throughline_nb.ledger.settle import settle
+from throughline_nb.ledger.top import clean_top
+from throughline_nb.ledger.writer import render, write
 
 __all__ = ["MAX_BYTES", "Reading", "UnreadableLedger", "read", "write"]
-
-from throughline_nb.ledger import drafts, outline, settle
-from throughline_nb.ledger.front import Front, plain_front
-from throughline_nb.ledger.model import FORMAT, SECTIONS
-from throughline_nb.ledger.writer import render, write
 
 MAX_BYTES: Final = 10_000_000
 """Larger files are not read."""
 
 _LAST_LINE = re.compile(
-    r"(?:^|(?<=\s))Ledger(?:\s+version\s+\\*`?([\w.-]+?)\\*`?)?\s+·\s+next"
-    r"((?:\s+[CSFDQP][0-9]{1,9})+)\s*(?=\n|$)"
+    r"Ledger(?:\s+version\s+[`\\]*(?P<version>[\w.-]+?)[`\\]*)?"
+    r"\s+(?:·|&middot;|\\·)\s+next(?P<numbers>(?:\s+[CSFDQP][0-9]{1,9})+)[ \t*_\\]*(?=\n|$)"
 )
-_COMMENT = re.compile(r"[\\&lt;<]+[!\\]*[-–—\\]+\s*throughLine ledger, version ([\w.-]+?)\.\s")
+_CUT_LAST_LINE = re.compile(r"\n(?:L|Le|Led|Ledg|Ledge|Ledger(?: (?:v|ver\w*|·).*)?)\s*\Z")
+_BOLD_ID = re.compile(r"(?m)^[ \t]*[-*+][ \t].{0,20}?\\?\*\\?\*([CSFDQP][0-9]+)\\?\*\\?\*")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_MARKERS = (re.compile(r"<{7}(?: |$)"), re.compile(r"={7}$"), re.compile(r">{7}(?: |$)"))
 
 
-class UnreadableLedger(ThroughLineError):
-    """The text is no ledger; the message says why."""
+class UnreadableLedger(ThroughLineError):  # noqa: N818 - the name is public and says what it is
+    """The text is no ledger; the message says why in one sentence."""
 
 
 class Reading(msgspec.Struct, frozen=True):
@@ -43,7 +46,7 @@ class Reading(msgspec.Struct, frozen=True):
         version: The version it was written from, where it says so.
         notices: What a person should know about how it was read, one sentence each.
         complete: Whether the file's last line stands.
-        format: Number of the file format; a store writes none newer than its own.
+        format: Number of the file format; a store writes no ledger of a newer one.
     """
 
     ledger: Ledger
@@ -54,53 +57,117 @@ class Reading(msgspec.Struct, frozen=True):
 
 
 def read(text: str | bytes, base: Ledger | None = None) -> Reading:
-    """Read a ledger file as any editor may have saved it."""
+    """Read a ledger file as any editor may have saved it.
+
+    Args:
+        text: The file; bytes are UTF-8, with or without a byte order mark.
+        base: The ledger that was written to the file before it was edited. With it, an editor's
+            damage is told from a person's change, deletions are seen, and what the engine filled
+            in comes back where it was left out.
+
+    Returns:
+        The ledger and what was noticed. Where nothing changed since ``base``, the ledger is
+        ``base`` itself.
+
+    Raises:
+        UnreadableLedger: The text is empty, binary, not UTF-8, over 10 MB, holds the conflict
+            markers of a merge, or has none of a ledger's sections.
+    """
     content = _decode(text)
-    front, content = _front(content)
-    version = front.get("version")
-    comment = _COMMENT.search(content)
-    version = version or (comment[1] if comment else None)
-    last = None
-    for last in _LAST_LINE.finditer(content):
-        pass
-    numbers: dict[str, int] = {}
-    if last:
-        version = version or last[1]
-        numbers = {n[0]: int(n[1:]) for n in last[2].split()}
-        content = content[: last.start()] + "\n\n" + content[last.end() :]
-    raw_lines = content.split("\n")
-    lines = content.replace("\xa0", " ").split("\n") if "\xa0" in content else raw_lines
-    plan = outline.outline(lines)
-    known = {render(entry): entry for entry in base.entries()} if base else {}
-    found = drafts.draft(lines, raw_lines, plan, known)
-    ledger, notices = settle.settle(found, base, front, numbers, complete=last is not None)
-    number = front.get("throughline") or ""
+    front, body = split_front(content)
+    last, body = _take_last_line(body)
+    raw_lines = body.split("\n")
+    lines = body.replace("\xa0", " ").split("\n") if "\xa0" in body else raw_lines
+    plan = outline(lines)
+    if not plan.level:
+        raise UnreadableLedger("The file has none of a ledger's headings, such as Goal or Plan.")
+    _refuse_conflict(lines, plan)
+    front_found = front.get("throughline") is not None
+    top = clean_top("\n".join(raw_lines[: plan.parts[0].end]), front_found=front_found)
+    known = {render(entry): entry for entry in base.entries()} if base is not None else {}
+    found = draft(lines, raw_lines, plan, known, top.text)
+    if base is not None:
+        strays = _strays(found, base)
+        if strays:
+            found = draft(lines, raw_lines, plan, known, top.text, strays)
+    found.title = top.project or found.title
+    ledger, notices = settle(found, base, front, last.numbers, complete=last.stands)
+    number = front.get("throughline") or top.format or ""
     return Reading(
         ledger,
-        version,
+        front.get("version") or top.version or last.version,
         (*front.notices, *notices),
-        last is not None,
-        int(number) if number.isdecimal() else FORMAT,
+        last.stands,
+        int(number) if number.isdecimal() and number.isascii() else FORMAT,
     )
 
 
+class _LastLine(msgspec.Struct, frozen=True):
+    """What the file's last line says; ``stands`` is False where it is missing."""
+
+    stands: bool = False
+    version: str | None = None
+    numbers: dict[str, int] = {}
+
+
+def _take_last_line(body: str) -> tuple[_LastLine, str]:
+    """Take the last line off; what a person wrote behind it is put under Notes.
+
+    It is the last that looks like one, wherever an editor joined it to.
+    """
+    at = len(body)
+    while (at := body.rfind("Ledger", 0, at)) >= 0:
+        start = len(body[:at].rstrip("*_\\")) if at and body[at - 1] in "*_\\" else at
+        found = _LAST_LINE.match(body, at)
+        if found and (not start or body[start - 1].isspace()):
+            numbers = {name[0]: int(name[1:]) for name in found["numbers"].split()}
+            after = body[found.end() :]
+            rest = body[:start] + (f"\n\n{NOTES_MARK}\n{after}" if after.strip() else "\n")
+            return _LastLine(True, found["version"], numbers), rest
+    return _LastLine(), _CUT_LAST_LINE.sub("\n", body)
+
+
 def _decode(text: str | bytes) -> str:
+    if len(text) > MAX_BYTES:
+        raise UnreadableLedger("The file is larger than 10 MB.")
     if isinstance(text, bytes):
         try:
-            text = text.decode("utf-8")
+            text = text.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise UnreadableLedger("The file is not UTF-8 text.") from error
+    text = text.removeprefix("\ufeff")
+    if "\0" in text:
+        raise UnreadableLedger("The file is binary, not text.")
+    if not text.isascii() and _SURROGATE.search(text):
+        raise UnreadableLedger("The file is not UTF-8 text.")
     if not text.strip():
         raise UnreadableLedger("The file is empty.")
-    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return text
 
 
-def _front(content: str) -> tuple[Front, str]:
-    lines = content.split("\n", 1)[0]
-    if lines.rstrip() != "---":
-        return Front(), content
-    end = content.find("\n---\n", 3)
-    if end < 0:
-        return Front(), content
-    front = plain_front(content[4:end].split("\n") if end > 3 else [])
-    return front or Front(), content[end + 5 :]
+def _refuse_conflict(lines: list[str], plan: Outline) -> None:
+    """Markers of a conflict, but for those that a person shows in a fenced block."""
+    wanted = 0
+    fences = dict(plan.fences)
+    number = 0
+    while number < len(lines):
+        if number in fences:
+            number = fences[number]
+            continue
+        if _MARKERS[wanted].match(lines[number]):
+            wanted += 1
+            if wanted == len(_MARKERS):
+                raise UnreadableLedger("The file holds the conflict markers of a merge.")
+        number += 1
+
+
+def _strays(found: Draft, base: Ledger) -> frozenset[str]:
+    """Ids of entries that a person moved into a section that holds none."""
+    here = {raw.ident for raw in found.entries}
+    absent = {entry.id for entry in base.entries()} - here
+    if not absent:
+        return frozenset()
+    prose = "\n".join(piece.text for piece in found.prose)
+    return frozenset(ident for ident in _BOLD_ID.findall(prose) if ident in absent)

@@ -20,6 +20,9 @@ _TITLES: Final = {
     NOTES_TITLE.casefold(): "notes",
 }
 
+NOTES_MARK: Final = "\0notes"
+"""A line put in by the reader: what follows belongs to Notes. No file that is read holds a NUL."""
+
 _ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*")
 _FENCE = re.compile(r" {0,9}(`{3,}(?=[^`]*$)|~{3,})(.*)")
@@ -33,7 +36,7 @@ class Heading(msgspec.Struct, frozen=True):
     Attributes:
         start: Number of its first line.
         end: Number of the line behind it.
-        level: 1 to 6.
+        level: 1 to 6; 0 for :data:`NOTES_MARK`.
         title: What it says, read as inline text.
         setext: Whether it is underlined.
     """
@@ -47,6 +50,8 @@ class Heading(msgspec.Struct, frozen=True):
     @property
     def names(self) -> str:
         """The part that the title names: an attribute of Ledger, ``goal``, ``notes``, or empty."""
+        if not self.level:
+            return "notes"
         return _TITLES.get(self.title.strip(" *_:#").casefold(), "")
 
 
@@ -88,7 +93,7 @@ def outline(lines: list[str]) -> Outline:
     start = 0
     for heading in headings:
         names = heading.names
-        if names and heading.level != level and names in named:
+        if names and heading.level not in (level, 0) and names in named:
             names = ""
         if names:
             parts.append(Part(kind, attr, start, heading.start))
@@ -105,7 +110,7 @@ def _section_level(headings: tuple[Heading, ...]) -> int:
     """The level at which most sections stand (the first of these on a tie)."""
     counts: dict[int, set[str]] = {}
     for heading in headings:
-        if heading.names:
+        if heading.level and heading.names:
             counts.setdefault(heading.level, set()).add(heading.names)
     return max(counts, key=lambda level: len(counts[level]), default=0)
 
@@ -114,6 +119,8 @@ def _headings(lines: list[str], fences: tuple[tuple[int, int], ...]) -> tuple[He
     fenced = {number for start, end in fences for number in range(start, end)}
     found: list[Heading] = []
     for number, line in enumerate(lines):
+        if line == NOTES_MARK:
+            found.append(Heading(number, number + 1, 0, "", setext=False))
         first = line[:4].lstrip(" ")[:1]
         if first == "#":
             atx = _ATX.fullmatch(line)

@@ -1,0 +1,130 @@
+"""When two spellings say the same, so that what an editor did to a text is no change by its user.
+
+Folded are quotes, dashes and ellipses, escapes and entities that were left over, code fences of
+another length, emphasis marks at the edges of words, the encoding of URLs, and runs of white
+space; white space inside a word, letters, case and other punctuation are not.
+"""
+
+import re
+from difflib import SequenceMatcher
+from functools import lru_cache
+from typing import Final
+from urllib.parse import unquote
+
+from throughline_nb.ledger.inline import one_line, unescape
+
+_FOLD: Final = str.maketrans(
+    {
+        **dict.fromkeys("“”„‟«»〝〞", '"'),
+        **dict.fromkeys("‘’‚‛‹›", "'"),
+        **dict.fromkeys("‐‑‒–—―−", "-"),
+        "…": "...",
+    }
+)
+_LEFT_OVER = re.compile(r"[\\&<\[`]")
+_DASHES = re.compile(r"-{2,}")
+_TICKS = re.compile(r" *`+ *")
+_DOUBLED = re.compile(r"\\+(?=[!-/:-@\[-`{-~])")
+_MARKS = re.compile(r"(?<=\S)[*_~]+(?![^\W_])|(?<![^\W_])[*_~]+(?=\S)")
+_HAS_MARKS = re.compile(r"[*_~]")
+_URL = re.compile(r"(?i)https?://[^\s<>`]+")
+_WIDE = r"[\u2e80-\u303f\u3040-\u30ff\u31f0-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]"
+_WIDE_SPACE = re.compile(rf"(?<={_WIDE}) +| +(?={_WIDE})")
+_ALIGNED_WORDS: Final = 2000
+"""Texts with more words are not aligned by position, which takes time in its square."""
+
+
+@lru_cache(maxsize=16384)
+def key(text: str, *, marks: bool = True) -> str:
+    """``text`` with everything folded that does not count; equal keys mean the same text.
+
+    Args:
+        text: One logical line.
+        marks: Whether ``*``, ``_`` and ``~`` at the edges of words are folded too.
+    """
+    if _LEFT_OVER.search(text):
+        text = one_line(unescape(text))
+        if "\\" in text:
+            text = _DOUBLED.sub("", text)
+    if not text.isascii():
+        text = _WIDE_SPACE.sub("", text.translate(_FOLD))
+    if "--" in text:
+        text = _DASHES.sub("-", text)
+    if "`" in text:
+        text = _TICKS.sub("`", text)
+    if "://" in text:
+        text = _URL.sub(lambda found: unquote(found.group()), text)
+    if marks and _HAS_MARKS.search(text):
+        text = _MARKS.sub("", text)
+    return text
+
+
+def equal(base: str, text: str) -> bool:
+    """Whether ``text`` is what an editor may have made of ``base``.
+
+    No editor adds emphasis where there was no mark that it could read as one, so marks that
+    ``base`` has none of are the person's own.
+    """
+    if base == text:
+        return True
+    marks = _HAS_MARKS.search(base) is not None
+    return key(base, marks=marks) == key(text, marks=marks)
+
+
+def spelled(base: str, text: str) -> str:
+    """``text`` in the spelling of ``base`` where both say the same.
+
+    The whole of ``base`` where they are loosely equal; else each word that is loosely equal, as
+    the two are lined up.
+    """
+    if not base or not text or base == text:
+        return text
+    if equal(base, text):
+        return base
+    old, new = base.split(" "), text.split(" ")
+    known = set(old)
+    marks = _HAS_MARKS.search(base) is not None
+    old_keys = [key(word, marks=marks) for word in old]
+    if all(word in known or key(word, marks=marks) not in old_keys for word in set(new)):
+        return text
+    new_keys = [key(word, marks=marks) for word in new]
+    if max(len(old), len(new)) > _ALIGNED_WORDS:
+        spelling = dict(zip(reversed(old_keys), reversed(old), strict=True))
+        words = [
+            word if word in known else spelling.get(folded, word)
+            for word, folded in zip(new, new_keys, strict=True)
+        ]
+        return " ".join(words)
+    matcher = SequenceMatcher(None, old_keys, new_keys, autojunk=False)
+    for at_old, at_new, size in matcher.get_matching_blocks():
+        new[at_new : at_new + size] = old[at_old : at_old + size]
+    return " ".join(new)
+
+
+def spelled_prose(base: str, text: str) -> str:
+    """As :func:`spelled`, for running text: paragraph by paragraph."""
+    if base == text or prose_key(base) == prose_key(text):
+        return base
+    old, new = _paragraphs(base), _paragraphs(text)
+    old_keys, new_keys = list(map(prose_key, old)), list(map(prose_key, new))
+    matcher = SequenceMatcher(None, old_keys, new_keys, autojunk=False)
+    for at_old, at_new, size in matcher.get_matching_blocks():
+        new[at_new : at_new + size] = old[at_old : at_old + size]
+    return "\n\n".join(new)
+
+
+_PROSE_MARKS = re.compile(
+    r"(?m)^[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)]|\#{1,6}|>)(?=[ \t]|$)[ \t]*)+"
+    r"|^[ \t]*(?:[-=*_][ \t]*){3,}$|^[ \t]*(?:`{3,}|~{3,})|[ \t]*\#+[ \t]*$|\{[#.=][^}\n]*\}"
+)
+
+
+@lru_cache(maxsize=1024)
+def prose_key(text: str) -> str:
+    """Running text with layout and marks folded away."""
+    text = _PROSE_MARKS.sub(" ", text.replace("\\\n", "\n"))
+    return key(one_line(key(one_line(unescape(text))))).replace(" ", "").replace("`", "")
+
+
+def _paragraphs(text: str) -> list[str]:
+    return re.split(r"\n[ \t]*(?:\n[ \t]*)+(?=\S)", text)

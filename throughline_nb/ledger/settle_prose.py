@@ -1,0 +1,59 @@
+"""What a person wrote between the entries: where it stands now, in the spelling of the base."""
+
+from collections.abc import Sequence
+
+from throughline_nb.ledger.drafts import Draft
+from throughline_nb.ledger.loosely import prose_key, spelled_prose
+from throughline_nb.ledger.model import SECTIONS, Ledger, Prose
+
+
+def places(ledger: Ledger) -> dict[str, int]:
+    """Position of every place at which prose may stand, in the order of the file."""
+    found = ["top", "goal", "after goal"]
+    for section in SECTIONS:
+        found += (section.attr, *(entry.id for entry in ledger.list(section.attr)))
+        found.append(f"after {section.attr}")
+    found.append("notes")
+    return {place: position for position, place in enumerate(found)}
+
+
+def settle_prose(
+    found: Draft, ids: Sequence[str], ledger: Ledger, base: Ledger, *, present: str | None
+) -> tuple[Prose, ...]:
+    """The prose of the file.
+
+    Args:
+        found: What stands in the file.
+        ids: Ids of its entries, in order.
+        ledger: The entries as settled.
+        base: The ledger that the file was written from.
+        present: Where the file may be cut off, the last place that stands; else None.
+    """
+    standing = {entry.id for entry in ledger.entries()}
+    owners = {id(raw): ident for raw, ident in zip(found.entries, ids, strict=True)}
+    position = places(ledger)
+    texts: dict[str, str] = {}
+    above: dict[str, str] = {}
+    for raw, ident in zip(found.entries, ids, strict=True):
+        if ident in standing:
+            above[ident[0]] = ident
+        elif raw.attr:
+            # Prose behind an entry that was struck out stands behind the one before it.
+            owners[id(raw)] = above.get(ident[0], raw.attr)
+    for piece in found.prose:
+        place = piece.place if piece.behind is None else owners[id(piece.behind)]
+        if place not in position:
+            place = "notes"
+        texts[place] = f"{texts[place]}\n\n{piece.text}" if place in texts else piece.text
+    before = {prose.place: prose.text for prose in base.prose}
+    by_key = {prose_key(text): text for text in before.values()}
+    for place, text in texts.items():
+        same = by_key.get(prose_key(text)) if text not in by_key.values() else text
+        texts[place] = same or spelled_prose(before.get(place, ""), text)
+    if present is not None:
+        last = position.get(present, -1)
+        for place, text in before.items():
+            if position.get(place, last) > last or (place == present and place not in texts):
+                texts.setdefault(place, text)
+    ordered = sorted(texts, key=lambda place: position[place])
+    return tuple(Prose(place, texts[place]) for place in ordered)

@@ -1,0 +1,88 @@
+"""What stands before the first section: our comment and the remains of front matter are dropped.
+
+An editor that knows no front matter makes a rule, a paragraph or a heading of it, and some keep
+the comment as text or as a fenced block. Both still tell the version that the file came from.
+"""
+
+import re
+from typing import Final
+
+import msgspec
+
+from throughline_nb.ledger.inline import one_line, unescape
+
+_COMMENT = re.compile(
+    r"[`\\]*(?:<|&lt;)\\?!(?:[-–—\\]|&[a-z]+;)*\s*throughLine\s+ledger,\s+version\s+"
+    r"(?P<version>[\w.\\-]+?)\.\s+Edit\s.*?(?:>|&gt;)(?:`+\{=html\})?",
+    re.DOTALL | re.IGNORECASE,
+)
+_EMPTY_FENCE = re.compile(r"(?m)^(`{3,}|~{3,})[^\n`]*\n\s*^\1[ \t]*$")
+_REMAINS = re.compile(r"(?:^|\s)throughline\\?:\s*\d+(?=\s|$)")
+_PAIR_START = re.compile(r"[\s\W]*[^\W\d][\w./ -]*\\?:(?:\s|$)")
+_RULE = re.compile(r"\s*(?:(?:[-*_=]\s*){3,}|[—–]+-?)\s*")
+_HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
+_VALUE: Final = r"(?:^|\s){}\\?:\s+(\S+)"
+
+
+class Top(msgspec.Struct, frozen=True):
+    """The text before the first section, cleaned.
+
+    Attributes:
+        text: What is left, line for line.
+        version: The version that comment or remains name, or None.
+        project: The project that the remains name, or None.
+        format: Number of the format that the remains name, or None.
+    """
+
+    text: str
+    version: str | None = None
+    project: str | None = None
+    format: str | None = None
+
+
+def clean_top(text: str, *, front_found: bool) -> Top:
+    """Drop comment and remains.
+
+    Args:
+        text: The lines before the first section.
+        front_found: Whether the front matter itself could be read, so that there are no remains.
+    """
+    comment = _COMMENT.search(text)
+    version = comment["version"].replace("\\", "") if comment else None
+    text = _EMPTY_FENCE.sub("", _COMMENT.sub("", text)).replace("<!-- -->", "")
+    if front_found:
+        return Top(text, version)
+    kept: list[str] = []
+    remains = ""
+    for paragraph in _paragraphs(text):
+        line = one_line(unescape(paragraph.replace("\n", " ")))
+        if _REMAINS.search(line) and _PAIR_START.match(line):
+            remains = line
+        elif _RULE.fullmatch(paragraph) and not any(part.strip() for part in kept):
+            continue
+        else:
+            kept.append(paragraph)
+    return Top(
+        "\n".join(kept),
+        _named(remains, "version") or version,
+        _named(remains, "project"),
+        _named(remains, "throughline"),
+    )
+
+
+def _named(remains: str, key: str) -> str | None:
+    found = re.search(_VALUE.format(key), remains)
+    return found[1] if found else None
+
+
+def _paragraphs(text: str) -> list[str]:
+    """Paragraphs and headings; empty lines stand for themselves, so that joining gives the text."""
+    found: list[str] = []
+    for line in text.split("\n"):
+        heading = _HEADING.match(line)
+        apart = not found or not line.strip() or not found[-1].strip() or heading
+        if apart or _HEADING.match(found[-1]):
+            found.append(line)
+        else:
+            found[-1] += "\n" + line
+    return found
