@@ -94,7 +94,7 @@ def patiently(action: Callable[[], object]) -> None:
             return
 
 
-def exchange(one: Path, other: Path) -> bool:
+def exchange(one: Path | str, other: Path | str) -> bool:
     """Swap two files in one step of the file system, so that neither content is ever lost.
 
     Returns:

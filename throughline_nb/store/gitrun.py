@@ -145,9 +145,9 @@ def require() -> None:
     Raises:
         StoreError: There is none, or it is older than :data:`OLDEST`.
     """
-    found = executable()
-    if found in _checked:
+    if _checked:
         return
+    found = executable()
     have = version()
     if have and have < OLDEST:
         raise StoreError(

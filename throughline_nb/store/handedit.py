@@ -25,7 +25,7 @@ from throughline_nb.store.ledgers import (
     version_in,
 )
 from throughline_nb.store.objects import LEDGER_FILE, Commit, message, object_id
-from throughline_nb.store.records import Absorbed, Snapshot, Stamp
+from throughline_nb.store.records import Absorbed, Stamp, Tip
 
 if TYPE_CHECKING:
     from throughline_nb.store.projects import Project
@@ -36,101 +36,105 @@ _UNREAD = (
 )
 
 
+class Settled(msgspec.Struct, frozen=True):
+    """What stands when all that was pending is merged.
+
+    Attributes:
+        tip: The branch.
+        text: What stands in ``ledger.md``; None if it could not be put there.
+        absorbed: What was merged; None where there was nothing that a person should hear of.
+    """
+
+    tip: Tip
+    text: bytes | None
+    absorbed: Absorbed | None
+
+
 def pending(project: "Project") -> bool:
     """Whether there may be something to merge; a look without the lock."""
-    repo, file = project.repo, project.file
-    head = repo.head()
-    blob = repo.file(head)
-    known = engine_commit(repo, head)
-    if known is None or (known.id != head and repo.file(known.id) != blob):
+    tip = project.tip()
+    if tip.head != tip.now.commit and project.repo.file(tip.now.commit) != tip.blob:
         return True
-    raw = file.read()
-    if raw is None or object_id(b"blob", raw) != blob:
+    raw = project.file.read()
+    if raw is None or object_id(b"blob", raw) != tip.blob:
         return True
-    left = file.displaced()
-    return left is not None and object_id(b"blob", left) not in _known(project, blob)
+    return project.file.left_over(tip.blob) is not None
 
 
-def absorb(project: "Project", stamp: Stamp) -> Absorbed | None:
-    """Merge all that is pending; call under the project's lock.
-
-    Returns:
-        What was merged; None where there was nothing that a person should hear of.
-    """
-    before = project.read()
-    notices = list(_own_commits(project, stamp))
+def absorb(project: "Project", stamp: Stamp) -> Settled:
+    """Merge all that is pending; call under the project's lock."""
+    before = tip = project.tip()
+    notices: list[str] = []
+    tip = _own_commits(project, tip, stamp, notices)
     file = project.file
-    left = file.displaced()
-    if left is not None:
-        if object_id(b"blob", left) not in _known(project, project.repo.file(project.repo.head())):
-            notices += _edit(project, left, stamp)
-        file.settle(left)
+    raw = None
     for _ in range(8):  # each round someone saved between the look and the replacement
-        raw = file.read_settled()
-        blob = project.repo.file(project.repo.head()) or ""
-        found = object_id(b"blob", raw) if raw is not None else ""
-        if found == blob:
+        left = file.left_over(tip.blob)
+        if left is not None:
+            tip = _edit(project, tip, left, stamp, notices)
+            file.settle(left)
+        raw = file.read()
+        ident = object_id(b"blob", raw) if raw is not None else ""
+        if ident == tip.blob:
             break
-        if raw is not None and found not in _known(project, blob):
-            notices += _edit(project, raw, stamp)
-        if project.show(found):
+        if raw is not None and not file.is_ours(ident, tip.blob):
+            raw = file.read_settled() or raw
+            tip = _edit(project, tip, raw, stamp, notices)
+        raw = project.show(tip, raw)
+        if raw is not None:
             break
-    after = project.read()
-    if after.commit == before.commit and not notices:
-        return None
-    return Absorbed(after, changes(before.ledger, after.ledger), tuple(notices))
+    absorbed = None
+    if tip.now.commit != before.now.commit or notices:
+        effect = changes(before.now.ledger, tip.now.ledger)
+        absorbed = Absorbed(tip.now, effect, tuple(notices))
+    return Settled(tip, raw, absorbed)
 
 
-def _known(project: "Project", blob: str | None) -> tuple[str, ...]:
-    """Ids of texts that the engine wrote itself: never a hand edit."""
-    written = project.file.written()
-    return tuple(ident for ident in (blob, written.blob, written.displaced) if ident)
-
-
-def _own_commits(project: "Project", stamp: Stamp) -> list[str]:
+def _own_commits(project: "Project", tip: Tip, stamp: Stamp, notices: list[str]) -> Tip:
     """Merge commits that a person made on the branch since the last version."""
-    repo = project.repo
-    head = repo.head()
-    ours = engine_commit(repo, head)
-    if ours is not None and (ours.id == head or repo.file(ours.id) == repo.file(head)):
-        return []
-    blob = repo.file(head)
-    base = snapshot(repo, ours, project.slug) if ours else Snapshot(Ledger(), "", "")
-    parents = (ours.id, head) if ours else (head,)
+    repo, base = project.repo, tip.now
+    if base.commit == tip.head and base.version:
+        return tip
+    if base.version and repo.file(base.commit) == (tip.blob or None):
+        return tip
+    parents = (base.commit, tip.head) if base.version else (tip.head,)
+    start = base.ledger if base.version else Ledger(project=project.slug)
     try:
-        raw = repo.read(blob) if blob else b""
-        after, notices = _merged(project, base.ledger, base.ledger, raw)
+        raw = repo.read(tip.blob) if tip.blob else b""
+        after, found = _merged(project, start, start, raw)
     except UnreadableLedger as error:
-        notices = [_UNREAD.format(head[:8], error)]
-        after = base.ledger
-    after = sign(base.ledger, after, stamp.now)
-    subject = sentence(changes(base.ledger, after)) or "Commit of your own joined"
-    project.commit(base, after, subject, _as_user(stamp), parents=parents, tree=head)
-    return notices
+        after, found = start, [_UNREAD.format(tip.head[:8], error)]
+    notices += found
+    after = project.finished(start, sign(start, after, stamp.now), "user")
+    subject = sentence(changes(start, after)) or "Commit of your own joined"
+    return project.commit(tip, after, subject, _as_user(stamp), parents=parents, files_of=tip.head)
 
 
-def _edit(project: "Project", raw: bytes, stamp: Stamp) -> list[str]:
-    """Merge one saved text into HEAD."""
-    repo = project.repo
-    ours = project.read()
+def _edit(project: "Project", tip: Tip, raw: bytes, stamp: Stamp, notices: list[str]) -> Tip:
+    """Merge one saved text into the branch."""
+    repo, ours = project.repo, tip.now.ledger
     try:
-        base = _written_from(project, raw)
-        base_ledger = snapshot(repo, base, project.slug).ledger
-        after, notices = _merged(project, base_ledger, ours.ledger, raw)
+        base = _written_from(project, tip.head, raw)
+        start = snapshot(repo, base, project.slug).ledger
+        after, found = _merged(project, start, ours, raw)
     except UnreadableLedger as error:
-        return [_rescue(project, raw, str(error), stamp)]
-    after = project.finished(ours.ledger, sign(ours.ledger, after, stamp.now), "user")
-    if after == ours.ledger:
-        return notices
-    author = gitrun.identity(repo.git)
+        notices.append(_rescue(project, tip, raw, str(error), stamp))
+        return tip
+    notices += found
+    after = project.finished(ours, sign(ours, after, stamp.now), "user")
+    if after == ours:
+        return tip
     draft = repo.draft()
     edit = draft.commit(
-        {LEDGER_FILE: draft.blob(raw)}, (base.id,), author, stamp.now, _raw_message(base)
+        {LEDGER_FILE: draft.blob(raw)},
+        (base.id,),
+        gitrun.identity(repo.git),
+        stamp.now,
+        _raw_message(base),
     )
-    subject = sentence(changes(ours.ledger, after))
-    head = repo.head()
-    project.commit(ours, after, subject, _as_user(stamp), parents=(head, edit), draft=draft)
-    return notices
+    subject = sentence(changes(ours, after))
+    parents = (tip.head, edit)
+    return project.commit(tip, after, subject, _as_user(stamp), parents=parents, draft=draft)
 
 
 def _merged(project: "Project", base: Ledger, ours: Ledger, raw: bytes) -> tuple[Ledger, list[str]]:
@@ -147,14 +151,13 @@ def _merged(project: "Project", base: Ledger, ours: Ledger, raw: bytes) -> tuple
     return done.ledger, [*reading.notices, *done.notices]
 
 
-def _written_from(project: "Project", raw: bytes) -> Commit:
+def _written_from(project: "Project", head: str, raw: bytes) -> Commit:
     """The version that a text was written from: its markers, else what was last written.
 
     Raises:
         UnreadableLedger: It is no ledger.
     """
     repo = project.repo
-    head = repo.head()
     text = text_of(raw)
     for version in (version_in(text), project.file.written().version):
         found = find_version(repo, head, version) if version else None
@@ -164,7 +167,7 @@ def _written_from(project: "Project", raw: bytes) -> Commit:
     return alike or engine_commit(repo, head) or repo.commit(head)
 
 
-def _rescue(project: "Project", raw: bytes, why: str, stamp: Stamp) -> str:
+def _rescue(project: "Project", tip: Tip, raw: bytes, why: str, stamp: Stamp) -> str:
     """Keep what cannot be read: beside the ledger, and below ``refs/throughline/rescue/``."""
     repo = project.repo
     moment = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(stamp.now))
@@ -174,11 +177,10 @@ def _rescue(project: "Project", raw: bytes, why: str, stamp: Stamp) -> str:
         number += 1
         path = project.path / f"ledger.edit-not-applied-{moment}-{number}.md"
     write_atomic(path, raw)
-    head = repo.head()
     draft = repo.draft()
     commit = draft.commit(
         {LEDGER_FILE: draft.blob(raw)},
-        (head,),
+        (tip.head,),
         gitrun.identity(repo.git),
         stamp.now,
         message("ledger.md that could not be read", [("Actor", "user")]),

@@ -13,6 +13,7 @@ from throughline_nb.store.records import Record, Stamp, Undone, is_ours, record
 from throughline_nb.store.repo import Repo
 
 if TYPE_CHECKING:
+    from throughline_nb.store.handedit import Settled
     from throughline_nb.store.projects import Project
 
 _PAGE = 200
@@ -69,13 +70,13 @@ def find(repo: Repo, version: str) -> Commit:
     raise NotFoundError(f"There is no version “{version}”; `/tl log` lists them.")
 
 
-def undo(project: "Project", version: str | None, stamp: Stamp) -> Undone:
+def undo(project: "Project", settled: "Settled", version: str | None, stamp: Stamp) -> Undone:
     """Take back one change; under the lock. See :meth:`Project.undo`."""
     repo = project.repo
     target = _named(repo, version) if version else _newest(project)
     after = snapshot(repo, repo.commit(target.commit), project.slug)
     before = _before(project, target)
-    now = project.read()
+    now = settled.tip.now
     merged = merge(
         after.ledger, now.ledger, before, prefer="ours", keeps_ids="ours",
         merge_text=repo.merge_text,
@@ -85,8 +86,7 @@ def undo(project: "Project", version: str | None, stamp: Stamp) -> Undone:
     notices = merged.notices
     if not effect and not notices:
         notices = ("What it changed had been changed back already.",)
-    made = project.commit(now, ledger, _subject(target), stamp, undoes=target.version)
-    project.show(repo.file(now.commit) or "", stamp)
+    made = project.publish(settled, ledger, _subject(target), stamp, undoes=target.version)
     return Undone(made, target, effect, notices)
 
 

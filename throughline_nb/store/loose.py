@@ -16,16 +16,13 @@ from throughline_nb.store.files import (
     sync_folder,
     write_all,
 )
-from throughline_nb.store.objects import header, object_id
+from throughline_nb.store.objects import Item, header, object_id
 
 _LEVEL: Final = 1
 """zlib's fastest, which is git's own default for loose objects (core.looseCompression)."""
 
 _MODE: Final = 0o644 if WINDOWS else 0o444
 """Read only as git has it; on Windows a read-only file cannot be removed."""
-
-Item = tuple[bytes, bytes]
-"""Kind and content of an object."""
 
 
 class DamagedError(StoreError):
@@ -49,7 +46,7 @@ class LooseObjects:
         """Where the object would be."""
         return Path(self._folder, ident[:2], ident[2:])
 
-    def read(self, ident: str) -> Item | None:
+    def read(self, ident: str) -> tuple[bytes, bytes] | None:
         """Kind and content of an object, None where git packed it or it is not there.
 
         Raises:
@@ -81,14 +78,14 @@ class LooseObjects:
         pending: list[tuple[int, str, str, str]] = []
         folders: dict[str, None] = {}
         try:
-            for kind, data in items:
-                ident = object_id(kind, data)
+            for each in items:
+                ident, data = each.id, header(each.kind, each.data) + each.data
                 folder = f"{self._folder}/{ident[:2]}"
                 if self._stands(ident, folder):
                     continue
                 temporary, handle = self._create(folder, folders)
                 pending.append((handle, temporary, f"{folder}/{ident[2:]}", folder))
-                write_all(handle, zlib.compress(header(kind, data) + data, _LEVEL))
+                write_all(handle, zlib.compress(data, _LEVEL))
             for handle, *_ in pending:
                 os.fsync(handle)
         finally:

@@ -66,6 +66,19 @@ class TreeEntry(msgspec.Struct, frozen=True):
     id: str
 
 
+class Item(msgspec.Struct, frozen=True):
+    """An object that is to be written: its id, its kind, its content."""
+
+    id: str
+    kind: bytes
+    data: bytes
+
+
+def item(kind: bytes, data: bytes) -> Item:
+    """An object by its content."""
+    return Item(object_id(kind, data), kind, data)
+
+
 def object_id(kind: bytes, data: bytes) -> str:
     """The id that git gives an object."""
     return hashlib.sha1(header(kind, data) + data, usedforsecurity=False).hexdigest()

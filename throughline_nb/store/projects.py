@@ -30,6 +30,7 @@ from throughline_nb.store.records import (
     Record,
     Snapshot,
     Stamp,
+    Tip,
     Undone,
     describe,
     next_version,
@@ -70,11 +71,13 @@ class Project:
 
     def read(self) -> Snapshot:
         """The ledger as of the last version; cached by the id of its text."""
+        return self.tip().now
+
+    def tip(self) -> Tip:
+        """The branch as it stands, with the last version on it."""
         head = self.repo.head()
-        commit = engine_commit(self.repo, head)
-        if commit is None:  # a repository that the engine has not written to yet
-            return snapshot(self.repo, self.repo.commit(head), self.slug)
-        return snapshot(self.repo, commit, self.slug)
+        commit = engine_commit(self.repo, head) or self.repo.commit(head)
+        return Tip(head, self.repo.file(head) or "", snapshot(self.repo, commit, self.slug))
 
     def history(self, n: int | None = None, *, first_parent: bool = True) -> list[Record]:
         """The latest changes, newest first.
@@ -113,7 +116,7 @@ class Project:
         if not handedit.pending(self):
             return None
         with self.writing():
-            return handedit.absorb(self, stamp)
+            return handedit.absorb(self, stamp).absorbed
 
     def change(self, edit: Callable[[Ledger], tuple[Ledger, str]], stamp: Stamp) -> Snapshot:
         """Apply one change as one commit, durable when this returns.
@@ -127,17 +130,30 @@ class Project:
             The version that stands now; its ``notices`` tell of a hand edit merged before.
         """
         with self.writing():
-            absorbed = handedit.absorb(self, stamp)
-            before = self.read()
-            after, sentence = edit(before.ledger)
-            after = self.finished(before.ledger, after, stamp.actor)
-            made = before
-            if after != before.ledger:
-                made = self.commit(before, after, sentence, stamp)
-                self.show(self.repo.file(before.commit) or "", stamp)
-            return msgspec.structs.replace(
-                made, notices=absorbed.notices if absorbed is not None else ()
-            )
+            settled = handedit.absorb(self, stamp)
+            before = settled.tip.now.ledger
+            after, sentence = edit(before)
+            after = self.finished(before, after, stamp.actor)
+            now = settled.tip.now
+            if after != before:
+                now = self.publish(settled, after, sentence, stamp)
+            notices = settled.absorbed.notices if settled.absorbed is not None else ()
+            return msgspec.structs.replace(now, notices=notices) if notices else now
+
+    def publish(
+        self,
+        settled: handedit.Settled,
+        after: Ledger,
+        sentence: str,
+        stamp: Stamp,
+        *,
+        undoes: str = "",
+    ) -> Snapshot:
+        """Commit ``after`` and show it in ``ledger.md``; under the lock."""
+        tip = self.commit(settled.tip, after, sentence, stamp, undoes=undoes)
+        if self.show(tip, settled.text) is None:
+            handedit.absorb(self, stamp)
+        return tip.now
 
     def finished(self, before: Ledger, after: Ledger, actor: Actor) -> Ledger:
         """``after`` with what follows from the change, under the project's name."""
@@ -150,72 +166,68 @@ class Project:
 
     def commit(
         self,
-        before: Snapshot,
+        tip: Tip,
         after: Ledger,
         sentence: str,
         stamp: Stamp,
         *,
         parents: tuple[str, ...] = (),
-        tree: str = "",
+        files_of: str = "",
         undoes: str = "",
         draft: Draft | None = None,
-    ) -> Snapshot:
+    ) -> Tip:
         """Make one version of ``after`` and move the branch to it; under the lock.
 
         Args:
-            before: The version that it follows.
+            tip: The branch as it stands.
             after: The new ledger.
             sentence: What changed.
             stamp: Who, when and where.
-            parents: Ids of the parents if not just HEAD.
-            tree: Id of the commit whose other files it keeps if not the first parent's.
+            parents: Ids of the parents if not just the last commit.
+            files_of: Id of the commit whose other files it keeps if not the first parent.
             undoes: Version that it takes back.
             draft: Objects to be written with it.
         """
         repo = self.repo
-        head = repo.head()
-        version = next_version(before.version)
+        version = next_version(tip.now.version)
         data = write(after, version).encode("utf-8")
         draft = draft or repo.draft()
         blob = draft.blob(data)
         author = gitrun.identity(repo.git) if stamp.actor == "user" else gitrun.ENGINE
         commit = draft.commit(
             {LEDGER_FILE: blob},
-            parents or (head,),
+            parents or (tip.head,),
             author,
             stamp.now,
             describe(sentence, stamp, version, undoes),
-            onto=repo.commit(tree).tree if tree else None,
+            onto=repo.commit(files_of).tree if files_of else None,
         )
         draft.store()
-        repo.advance(commit, head)
+        repo.advance(commit, tip.head)
         remember(blob, Parsed(after))
         self._last = (blob, data)
-        return Snapshot(after, version, commit)
+        return Tip(commit, blob, Snapshot(after, version, commit))
 
-    def show(self, expected: str, stamp: Stamp | None = None) -> bool:
+    def show(self, tip: Tip, text: bytes | None) -> bytes | None:
         """Bring ``ledger.md`` and the index to the last version; under the lock.
 
         Args:
-            expected: Id of the text that stands in ``ledger.md`` now.
-            stamp: Whom to merge for, where someone saved in between.
+            tip: The branch as it stands.
+            text: What stands in ``ledger.md``, as it was read.
 
         Returns:
-            Whether nobody saved in between.
+            What stands there now; None where someone saved in between, and that is to be merged.
         """
-        now = self.read()
-        blob = self.repo.file(now.commit)
+        blob = self.repo.file(tip.now.commit)
         if blob is None:
-            return True
+            return text
         data = self._last[1] if self._last[0] == blob else self.repo.read(blob)
         try:
-            calm = self.file.replace(data, now.version, expected)
-        except OSError:  # in use or not writable: the version stands, the next write shows it
-            return True
+            calm = self.file.replace(data, blob, tip.now.version, text)
+        except OSError:  # in use, or not writable: the version stands, the next write shows it
+            return text
         self.repo.refresh_index(LEDGER_FILE, blob)
-        if not calm and stamp is not None:
-            handedit.absorb(self, stamp)
-        return calm
+        return data if calm else None
 
     def undo(self, version: str | None, stamp: Stamp) -> Undone:
         """Take back a change as a new commit; what came after it stays.
@@ -230,8 +242,9 @@ class Project:
             RefusedError: Nothing is left to undo, or it is undone already.
         """
         with self.writing():
-            absorbed = handedit.absorb(self, stamp)
-            undone = history.undo(self, version, stamp)
+            settled = handedit.absorb(self, stamp)
+            undone = history.undo(self, settled, version, stamp)
+            absorbed = settled.absorbed
             notices = (absorbed.notices if absorbed is not None else ()) + undone.notices
             return msgspec.structs.replace(undone, notices=notices)
 
@@ -374,7 +387,7 @@ class Projects:
         with self._moving(), old.writing():
             if project.path.exists():
                 raise RefusedError(f"There is a project “{new}” already; nothing was changed.")
-            handedit.absorb(old, stamp)
+            text = handedit.absorb(old, stamp).text
             try:
                 old.path.rename(project.path)
                 sync_folder(self.home.projects)
@@ -383,10 +396,9 @@ class Projects:
                     f"{old.path} could not be renamed ({reason(error)}); nothing was changed: "
                     "close the programs that have it open."
                 ) from error
-            before = project.read()
-            expected = project.repo.file(before.commit) or ""
-            project.commit(before, before.ledger, f"Renamed from {name} to {new}", stamp)
-            project.show(expected)
+            tip = project.tip()
+            tip = project.commit(tip, tip.now.ledger, f"Renamed from {name} to {new}", stamp)
+            project.show(tip, text)
         return project
 
     def delete(self, name: str) -> None:
@@ -461,6 +473,6 @@ def _first_version(project: Project, ledger: Ledger, sentence: str, stamp: Stamp
     repo.advance(commit, None)
     remember(blobs[LEDGER_FILE], Parsed(ledger))
     (project.path / ".gitattributes").write_bytes(ATTRIBUTES)
-    project.file.replace(data, version, "")
+    project.file.replace(data, blobs[LEDGER_FILE], version, None)
     for name, blob in blobs.items():
         repo.refresh_index(name, blob)

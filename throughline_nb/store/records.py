@@ -48,6 +48,20 @@ class Snapshot(msgspec.Struct, frozen=True):
     notices: tuple[str, ...] = ()
 
 
+class Tip(msgspec.Struct, frozen=True):
+    """Where the branch stands, read once under the lock.
+
+    Attributes:
+        head: Id of its last commit, which may be a person's own.
+        blob: Id of the text of that commit's ledger; empty for none.
+        now: The last version.
+    """
+
+    head: str
+    blob: str
+    now: Snapshot
+
+
 class Record(msgspec.Struct, frozen=True, kw_only=True):
     """One change in the history.
 

@@ -39,14 +39,14 @@ class BusyError(StoreError):
 
 def head(git: Path) -> str:
     """What HEAD names: a branch such as ``refs/heads/main``, or a commit's id when detached."""
-    text = _text(git / "HEAD")
+    text = _text(f"{git}/HEAD")
     return text.removeprefix("ref:").strip()
 
 
 def read_ref(git: Path, name: str) -> str | None:
     """The commit that a ref names, None where there is no such ref."""
     for _ in range(2):  # git may pack the ref between the two looks
-        value = _text(git / name)
+        value = _text(f"{git}/{name}")
         if _ID.fullmatch(value):
             return value
         if value:
@@ -86,7 +86,7 @@ def swap(git: Path, name: str, new: str, old: str | None) -> bool:
         StoreError: The file cannot be written.
     """
     path = git / name
-    held = path.with_name(path.name + ".lock")
+    held = Path(f"{path}.lock")
     handle = _take(held)
     try:
         try:
@@ -117,24 +117,21 @@ def sweep(git: Path, now: float | None = None) -> None:
 
     A fresh one is never touched, nor the index.lock of a commit whose message is being written.
     """
-    now = time.time() if now is None else now
-    for name in _LOCKS:
-        path = git / name
-        try:
-            age = now - path.stat().st_mtime
-        except OSError:
-            continue
-        if age > STALE_SECONDS and not (name == "index.lock" and _being_written(git, path, age)):
+    for path, age in standing_locks(git, now):
+        if age > STALE_SECONDS and not (
+            path.name == "index.lock" and _being_written(git, path, age)
+        ):
             with suppress(OSError):
                 path.unlink()
 
 
-def standing_locks(git: Path) -> list[tuple[Path, float]]:
+def standing_locks(git: Path, now: float | None = None) -> list[tuple[Path, float]]:
     """Lock files that are there, with their age in seconds."""
+    now = time.time() if now is None else now
     found = []
     for name in _LOCKS:
         with suppress(OSError):
-            found.append((git / name, time.time() - (git / name).stat().st_mtime))
+            found.append((git / name, now - os.stat(f"{git}/{name}").st_mtime))  # noqa: PTH116
     return found
 
 
@@ -210,7 +207,7 @@ def _being_written(git: Path, held: Path, age: float) -> bool:
     return age < COMMIT_SECONDS and message >= held.stat().st_mtime - STALE_SECONDS
 
 
-def _text(path: Path) -> str:
+def _text(path: Path | str) -> str:
     try:
         with open(path, encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - every turn
             return file.read().strip()

@@ -20,15 +20,16 @@ from typing import Final, TypeVar
 from throughline_nb.errors import StoreError
 from throughline_nb.store import gitrun, refs
 from throughline_nb.store.files import BINARY, patiently, reason, write_all
-from throughline_nb.store.loose import DamagedError, Item, LooseObjects
+from throughline_nb.store.loose import DamagedError, LooseObjects
 from throughline_nb.store.objects import (
     LEDGER_FILE,
     Commit,
+    Item,
     Person,
     TreeEntry,
     format_commit,
     format_tree,
-    object_id,
+    item,
     parse_commit,
     parse_tree,
     replace_file,
@@ -120,8 +121,13 @@ class Repo:
         """One commit."""
         found = _commits.get(ident)
         if found is None:
+            loose = self._loose.read(ident)
+            if loose is None:  # packed: one process fetches what is likely to be asked next
+                for commit in self.log("--max-count=64", ident):
+                    _keep(_commits, commit.id, commit)
+                return _commits[ident]
             try:
-                found = parse_commit(ident, self.read(ident))
+                found = parse_commit(ident, loose[1])
             except ValueError as error:
                 raise DamagedError(self._loose.path(ident)) from error
             _keep(_commits, ident, found)
@@ -348,8 +354,9 @@ class Draft:
         self._repo.store(self._items)
 
     def _add(self, kind: bytes, data: bytes) -> str:
-        self._items.append((kind, data))
-        return object_id(kind, data)
+        made = item(kind, data)
+        self._items.append(made)
+        return made.id
 
 
 def forget_caches() -> None:

@@ -5,6 +5,7 @@ what was expected, someone saved in between, and their text is merged. The displ
 kept until the next write, since an editor that had it open may still write into it.
 """
 
+import os
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -13,11 +14,14 @@ from typing import Final
 import msgspec
 
 from throughline_nb.errors import StoreError
-from throughline_nb.store.files import exchange, patiently, reason, sync_folder, write_new
+from throughline_nb.store.files import exchange, patiently, reason, write_new
 from throughline_nb.store.objects import LEDGER_FILE, object_id
 
 _TAIL: Final = b"Ledger"
 _SETTLING_SECONDS: Final = 0.5
+
+_seen: dict[str, tuple[int, int, int]] = {}
+"""Displaced files that this process has looked into: time, size and number of the file."""
 
 
 class Written(msgspec.Struct, frozen=True):
@@ -39,9 +43,10 @@ class WorkFile:
 
     def __init__(self, project: Path) -> None:
         self.path = project / LEDGER_FILE
-        self._memory = project / ".git" / "throughline"
-        self._displaced = self._memory / "displaced.md"
-        self._record = self._memory / "written.json"
+        memory = project / ".git" / "throughline"
+        self._name = str(self.path)
+        self._displaced = str(memory / "displaced.md")
+        self._record = str(memory / "written.json")
 
     def read(self) -> bytes | None:
         """The file's bytes, None where it is gone.
@@ -50,7 +55,7 @@ class WorkFile:
             StoreError: It cannot be read.
         """
         try:
-            return self.path.read_bytes()
+            return _bytes(self._name)
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -68,65 +73,89 @@ class WorkFile:
             raw = self.read()
         return raw
 
-    def displaced(self) -> bytes | None:
-        """What the last write displaced, if it still is kept."""
-        try:
-            return self._displaced.read_bytes()
-        except OSError:
-            return None
-
     def written(self) -> Written:
         """What the engine last wrote; empty where that is not known."""
         try:
-            return msgspec.json.decode(self._record.read_bytes(), type=Written)
+            return msgspec.json.decode(_bytes(self._record), type=Written)
         except (OSError, msgspec.DecodeError):
             return Written()
 
-    def replace(self, data: bytes, version: str, expected: str) -> bool:
-        """Put ``data`` there, durably.
+    def is_ours(self, ident: str, head: str) -> bool:
+        """Whether a text is the engine's own: the version's, or what a killed engine left.
+
+        Args:
+            ident: Id of the text.
+            head: Id of the last version's text.
+        """
+        if ident == head:
+            return True
+        written = self.written()
+        return ident in (written.blob, written.displaced)
+
+    def left_over(self, head: str) -> bytes | None:
+        """What an editor wrote into the displaced file since it was displaced, if anything."""
+        found = _stamp(self._displaced)
+        if found is None or _seen.get(self._displaced) == found:
+            return None
+        with suppress(OSError):
+            raw = _bytes(self._displaced)
+            if not self.is_ours(object_id(b"blob", raw), head):
+                return raw
+            _seen[self._displaced] = found
+        return None
+
+    def settle(self, displaced: bytes) -> None:
+        """Remember that the displaced text was dealt with."""
+        record = msgspec.structs.replace(self.written(), displaced=object_id(b"blob", displaced))
+        write_new(self._record, msgspec.json.encode(record), durable=False)
+
+    def replace(self, data: bytes, blob: str, version: str, expected: bytes | None) -> bool:
+        """Put ``data`` there; its name is not synced, since HEAD can always write it again.
 
         Args:
             data: The new text.
+            blob: Its id.
             version: Its version.
-            expected: Id of the text that should stand there; empty for none.
+            expected: What should stand there; None for nothing.
 
         Returns:
-            Whether it did. If not, :meth:`displaced` is the text that someone saved meanwhile.
+            Whether it did. If not, :meth:`left_over` is what someone saved meanwhile.
 
         Raises:
             OSError: The file cannot be replaced.
         """
-        self._memory.mkdir(exist_ok=True)
         mode = 0o666
         with suppress(OSError):
-            mode = self.path.stat().st_mode & 0o777
-        with suppress(FileNotFoundError):
-            self._displaced.unlink()
-        write_new(self._displaced, data, mode=mode)
-        if exchange(self._displaced, self.path):
-            old = self.displaced() or b""
+            mode = os.stat(self._name).st_mode & 0o777  # noqa: PTH116 - on every change's path
+        self._prepare(data, mode)
+        if exchange(self._displaced, self._name):
+            found = _stamp(self._displaced)
+            old: bytes | None = _bytes(self._displaced)
         else:
-            old = self._replace(data, mode, expected)
-        found = object_id(b"blob", old) if old else ""
-        sync_folder(self.path.parent)
-        blob = object_id(b"blob", data)
-        record = Written(blob, version, expected)
+            found = None
+            old = self._replace(expected)
+        before = object_id(b"blob", expected) if expected is not None else ""
+        record = Written(blob, version, before)
         write_new(self._record, msgspec.json.encode(record), durable=False)
-        return found in (expected, blob)
+        if old is not None and old not in (expected, data):
+            return False
+        if found:
+            _seen[self._displaced] = found
+        return True
 
-    def settle(self, displaced: bytes) -> None:
-        """Remember that the displaced text was dealt with."""
-        record = msgspec.structs.replace(
-            self.written(), displaced=object_id(b"blob", displaced) if displaced else ""
-        )
-        write_new(self._record, msgspec.json.encode(record), durable=False)
+    def _prepare(self, data: bytes, mode: int) -> None:
+        try:
+            os.unlink(self._displaced)  # noqa: PTH108 - as above; a new file has its own mode
+        except FileNotFoundError:
+            os.makedirs(os.path.dirname(self._displaced), exist_ok=True)  # noqa: PTH103, PTH120
+        write_new(self._displaced, data, mode=mode)
 
-    def _replace(self, data: bytes, mode: int, expected: str) -> bytes:
-        """Without exchange: what stands there is kept first if it is not ours."""
-        old = self.read() or b""
-        new = self._displaced.with_name("new.md")
-        write_new(new, data, mode=mode)
-        if old and object_id(b"blob", old) != expected:
+    def _replace(self, expected: bytes | None) -> bytes | None:
+        """Without exchange: what stands there is kept first if it is not what was expected."""
+        old = self.read()
+        new = Path(self._displaced).with_name("new.md")
+        patiently(lambda: os.replace(self._displaced, new))  # noqa: PTH105 - as above
+        if old is not None and old != expected:
             write_new(self._displaced, old)
         patiently(lambda: new.replace(self.path))
         return old
@@ -140,3 +169,16 @@ class WorkFile:
 
 def _whole(raw: bytes) -> bool:
     return _TAIL in raw[-400:]
+
+
+def _bytes(name: str) -> bytes:
+    with open(name, "rb") as file:  # noqa: PTH123 - on the path of every turn
+        return file.read()
+
+
+def _stamp(name: str) -> tuple[int, int, int] | None:
+    try:
+        found = os.stat(name)  # noqa: PTH116 - as above
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
