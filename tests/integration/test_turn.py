@@ -49,7 +49,9 @@ def ledger_of(engine, name=None):
 
 def on_disk(engine):
     return sorted(
-        p.relative_to(engine.home.path).as_posix() for p in engine.home.path.rglob("*") if p.is_file()
+        p.relative_to(engine.home.path).as_posix()
+        for p in engine.home.path.rglob("*")
+        if p.is_file()
     )
 
 
@@ -295,7 +297,7 @@ def test_a_hand_edit_is_merged_and_told(engine, bound):
     assert has_digest(outcome.text)
     assert "The user edited ledger.md by hand: F1 changed." in outcome.text
     assert "8192" in ledger_of(engine).findings[0].text
-    assert "edited" in outcome.status
+    assert "your edit of ledger.md was merged: F1 changed" in outcome.status
 
 
 def test_a_hand_edit_during_the_models_write_is_merged(engine, bound):

@@ -151,4 +151,6 @@ def test_health_names_what_is_wrong():
         "Q1 open for 11 turns",
         "D1 is suspect: F1 retracted",
     )
-    assert "no step is in hand" in health(Ledger(plan=(Entry(id="S1", text="a", status="todo"),)), {})
+    assert "no step is in hand" in health(
+        Ledger(plan=(Entry(id="S1", text="a", status="todo"),)), {}
+    )

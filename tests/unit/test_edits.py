@@ -157,9 +157,10 @@ def test_a_decision_is_suspect_when_what_it_rests_on_falls(change, mark):
     assert settle(fallen, edits.constrain(fallen, "More", USER).ledger).decisions[0].suspect == mark
     accepted = settle(fallen, edits.accept(fallen, "D1", USER).ledger)
     assert accepted.decisions[0].suspect == ""
-    assert settle(accepted, edits.constrain(accepted, "More", USER).ledger) == edits.constrain(
-        accepted, "More", USER
-    ).ledger
+    assert (
+        settle(accepted, edits.constrain(accepted, "More", USER).ledger)
+        == edits.constrain(accepted, "More", USER).ledger
+    )
     again = edits.record(fallen, "decision", "Use the default port", MODEL, because="F1")
     assert settle(fallen, again.ledger).decisions[0].suspect == ""
 

@@ -1,17 +1,14 @@
 """The ``/tl`` commands that read or change a ledger, each defined once.
 
-Those that begin, end, name or remove a project stand in :mod:`throughline_nb.engine.lifecycle`;
-both enter the same registry. A command works the same in a chat, a notebook and at the command
-line: the :class:`~throughline_nb.engine.run.Run` says where it is.
+A command works the same in a chat, a notebook and at the command line: the
+:class:`~throughline_nb.engine.run.Run` says where it is.
 """
 
 from throughline_nb.engine import views
-from throughline_nb.engine.registry import Registry
+from throughline_nb.engine.registry import COMMANDS
 from throughline_nb.engine.run import Reply, Run
 from throughline_nb.ledger import edits
-from throughline_nb.ledger.delta import clip, summary
-
-COMMANDS = Registry("command")
+from throughline_nb.ledger.delta import clip, stated, summary
 
 
 @COMMANDS.add("project")
@@ -22,7 +19,7 @@ def goal(run: Run, text: str) -> Reply:
         text: The goal, one paragraph.
     """
     edited, _ = run.change(lambda ledger, by: edits.set_goal(ledger, text, by))
-    return Reply(f"{edited.sentence}.")
+    return Reply(stated(edited.sentence))
 
 
 @COMMANDS.add("project")
@@ -33,29 +30,29 @@ def constraint(run: Run, text: str) -> Reply:
         text: The rule, one sentence.
     """
     edited, _ = run.change(lambda ledger, by: edits.constrain(ledger, text, by))
-    return Reply(f"{edited.sentence}.")
+    return Reply(stated(edited.sentence))
 
 
 @COMMANDS.add("project")
-def accept(run: Run, ident: str) -> Reply:
+def accept(run: Run, id_: str) -> Reply:
     """Accept a proposal of the model, or confirm a suspect decision.
 
     Args:
-        ident: Id of the proposal or decision, such as P1.
+        id: Id of the proposal or decision, such as P1.
     """
-    edited, _ = run.change(lambda ledger, by: edits.accept(ledger, ident, by))
-    return Reply(f"{edited.sentence}.")
+    edited, _ = run.change(lambda ledger, by: edits.accept(ledger, id_, by))
+    return Reply(stated(edited.sentence))
 
 
 @COMMANDS.add("project")
-def reject(run: Run, ident: str) -> Reply:
+def reject(run: Run, id_: str) -> Reply:
     """Reject a proposal of the model.
 
     Args:
-        ident: Id of the proposal, such as P1.
+        id: Id of the proposal, such as P1.
     """
-    edited, _ = run.change(lambda ledger, by: edits.reject(ledger, ident, by))
-    return Reply(f"{edited.sentence}.")
+    edited, _ = run.change(lambda ledger, by: edits.reject(ledger, id_, by))
+    return Reply(stated(edited.sentence))
 
 
 @COMMANDS.add("project")
@@ -116,48 +113,6 @@ def undo(run: Run, version: str = "") -> Reply:
     undone = run.project.undo(version or None, run.stamp())
     if run.state is not None:
         run.state.changed = run.turn
-    text = f"Undone: {clip(undone.record.subject)} ({undone.record.version})"
+    done = f"Undone: {clip(undone.record.subject)} ({undone.record.version})."
     effect = summary(undone.changes)
-    notes = "".join(f" {notice}" for notice in undone.notices)
-    return Reply(f"{text}. {effect[:1].upper()}{effect[1:]}.{notes}" if effect else f"{text}.{notes}")
-
-
-@COMMANDS.add("project")
-def purge(run: Run, ident: str) -> Reply:
-    """Remove an entry for good, from the ledger and from its whole history.
-
-    For a secret or a private fact. It is said twice: the first time it tells what it rewrites.
-
-    Args:
-        ident: Id of the entry, such as F12.
-    """
-    run.absorb()
-    return run.engine.purge(run, ident)
-
-
-@COMMANDS.add()
-def doctor(run: Run) -> Reply:
-    """Check git, the home, the settings and the project; say each problem and its cure."""
-    from throughline_nb.engine.doctor import report  # noqa: PLC0415 - rarely needed, and not small
-
-    problems, facts = report(run.engine, run.bound, run.key)
-    many = f"{len(problems)} problem{'s' * (len(problems) != 1)} found."
-    return Reply(many if problems else "No problems found.", "\n".join([*problems, *facts]))
-
-
-@COMMANDS.add()
-def help_(run: Run, command: str = "") -> Reply:
-    """Show the commands, or one of them in full.
-
-    Args:
-        command: Name of a command.
-    """
-    if command:
-        operation = COMMANDS.get(command.removeprefix("/tl").strip())
-        lines = [f"/tl {operation.usage}", operation.help]
-        lines += [operation.details] if operation.details else []
-        lines += [f"  {param.name}: {param.help}" for param in operation.params]
-        return Reply(f"Help for {operation.name}.", "\n".join(lines))
-    wide = max(len(operation.usage) for operation in COMMANDS) + 4
-    lines = [f"{'/tl ' + operation.usage:{wide}}  {operation.help}" for operation in COMMANDS]
-    return Reply("The commands of throughLine.", "\n".join(lines))
+    return Reply(" ".join([done, *([f"{effect}."] if effect else []), *undone.notices]))

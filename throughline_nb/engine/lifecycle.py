@@ -1,11 +1,8 @@
-"""The ``/tl`` commands that begin, end, name, list or remove a project."""
+"""The ``/tl`` commands that begin, open, list, leave or name a project."""
 
 import time
 
-
-from throughline_nb.engine import views
-from throughline_nb.engine.commands import COMMANDS
-from throughline_nb.engine.registry import UsageError
+from throughline_nb.engine.registry import COMMANDS, UsageError
 from throughline_nb.engine.run import Reply, Run
 from throughline_nb.ledger import Ledger
 from throughline_nb.ledger.inline import one_line
@@ -42,8 +39,9 @@ def open_(run: Run, name: str) -> Reply:
     project = run.engine.projects.find(name)
     _bind(run, project.slug)
     ledger = project.read().ledger
-    return Reply(f"Project {project.slug} is open here: {ledger.goal or 'no goal yet'}.",
-                 name=project.slug)
+    return Reply(
+        f"Project {project.slug} is open here: {ledger.goal or 'no goal yet'}.", name=project.slug
+    )
 
 
 @COMMANDS.add()
@@ -95,35 +93,6 @@ def rename(run: Run, name: str) -> Reply:
     return Reply(f"Project {old} is now named {new}.", name=new)
 
 
-@COMMANDS.add("project")
-def forget(run: Run, name: str = "") -> Reply:
-    """Delete this chat's project now, with its whole history. It is said twice.
-
-    Args:
-        name: Name of the project, given the second time to confirm.
-    """
-    project = run.project
-    chats = [key for key in run.engine.chats.bound(project.slug) if key != run.key]
-    if name.strip() != project.slug:
-        ledger = project.read().ledger
-        also = f", and unbinds {len(chats)} other chat{'s' * (len(chats) != 1)}" if chats else ""
-        kept = "; its remote keeps a copy" if project.remotes() else ""
-        return Reply(
-            f"Nothing is deleted yet. This deletes project {project.slug} with "
-            f"{sum(1 for _ in ledger.entries())} entries and its history{also}{kept}. "
-            f"To do it: /tl forget {project.slug}"
-        )
-    run.engine.projects.delete(project.slug)
-    for key in chats:
-        state = run.engine.chats.load(key)
-        run.engine.unbind(state)
-        run.engine.chats.save(key, state)
-    if run.state is not None:
-        run.engine.unbind(run.state)
-        run.state.off = True
-    return Reply(f"Project {project.slug} is deleted, with its history.")
-
-
 def _bind(run: Run, name: str) -> None:
     if run.state is not None:
         run.engine.bind(run.state, name)
@@ -131,5 +100,3 @@ def _bind(run: Run, name: str) -> None:
 
 def _day(seconds: float) -> str:
     return time.strftime("%Y-%m-%d", time.gmtime(seconds))
-
-

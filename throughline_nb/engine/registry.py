@@ -42,7 +42,7 @@ class Param(msgspec.Struct, frozen=True):
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The allowed words, where only some are; the empty one of an optional argument is left out."""
+        """The allowed words, where only some are; the empty one, for not given, is left out."""
         words = get_args(self.type) if get_origin(self.type) is Literal else ()
         return tuple(word for word in words if word)
 
@@ -182,6 +182,13 @@ class Registry:
         near = difflib.get_close_matches(name, self._operations, 1, 0.5)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(self._operations)}."
         raise UsageError(f"There is no {self._noun} {name!r}; {hint}")
+
+
+COMMANDS = Registry("command")
+"""The ``/tl`` commands, in the order in which the help lists them."""
+
+TOOLS = Registry("tool")
+"""The tools that a model is offered in a chat with a project."""
 
 
 def _read(function: Callable[..., Any], needs: str) -> Operation:

@@ -13,11 +13,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from throughline_nb.chat import ChatKey, History
-from throughline_nb.engine import lifecycle, views
-from throughline_nb.engine.commands import COMMANDS
-from throughline_nb.engine.registry import Operation
+from throughline_nb.engine import commands, lifecycle, tools, upkeep, views
+from throughline_nb.engine.registry import COMMANDS, TOOLS, Operation
 from throughline_nb.engine.run import Reply, Run
-from throughline_nb.engine.tools import TOOLS
 from throughline_nb.engine.turn import Outcome, preprocess
 from throughline_nb.errors import NotFoundError, ThroughLineError
 from throughline_nb.ledger import Ledger
@@ -33,7 +31,8 @@ log = logging.getLogger("throughline_nb")
 PURGE_SECONDS = 600
 """For how long a purge that was said once waits to be said again."""
 
-assert lifecycle  # its commands enter the registry when it is imported
+DEFINED = (lifecycle, commands, upkeep, tools)
+"""Modules whose operations enter the registries when imported: this is the order of the help."""
 
 
 class Chat:
@@ -44,6 +43,7 @@ class Chat:
         self.state = state
         self.lock = threading.RLock()
         self.proofs: dict[int, tuple[Proof, ...]] | None = None
+        self.merged: list[str] = []
         self.notices: list[str] = []
         self.overrides: Mapping[str, Any] = {}
 
@@ -206,7 +206,7 @@ class Engine:
             chat = self.chat(ChatKey.parse(state.key))
             effect = summary(absorbed.changes)
             if effect:
-                chat.notices.append(f"The user edited ledger.md by hand: {effect}.")
+                chat.merged.append(effect)
             chat.notices += absorbed.notices
             state.due = True
         return absorbed
@@ -272,4 +272,3 @@ class Engine:
             _ = run.project
         reply: Reply = operation.run(run, *arguments.values())
         return reply
-

@@ -7,18 +7,16 @@ fit.
 
 from typing import Literal
 
-from throughline_nb.engine.registry import Registry, UsageError
+from throughline_nb.engine.registry import TOOLS, UsageError
 from throughline_nb.engine.run import Run
 from throughline_nb.ledger import edits
-from throughline_nb.ledger.delta import clip
+from throughline_nb.ledger.delta import clip, stated
 from throughline_nb.ledger.digest import neutral, shown_entry, tokens
 from throughline_nb.ledger.edits import Edited
 from throughline_nb.ledger.model import SECTIONS, Entry, Ledger
 
 PAGE_TOKENS = 1500
 """Size of a page of ``ledger_view``, in estimated tokens."""
-
-TOOLS = Registry("tool")
 
 Where = Literal[
     "all", "goal", "constraints", "plan", "findings", "decisions", "questions", "proposals", "notes"
@@ -150,20 +148,22 @@ def ledger_resolve(
 
 
 def _result(edited: Edited, ledger: Ledger) -> str:
-    lines = [f"{neutral(clip(edited.sentence, 160))}."]
+    lines = [stated(neutral(clip(edited.sentence, 160)))]
     entry = ledger.get(edited.id) if edited.id else None
     if entry is not None:
         lines.append(shown_entry(entry, 200))
     step = ledger.current
     if step is not None:
         done = sum(s.status == "done" for s in ledger.plan)
-        lines.append(f"Now: {step.id}. {neutral(clip(step.text, 80))} ({step.status}), "
-                     f"{done} of {len(ledger.plan)} done.")
+        lines.append(
+            f"Now: {step.id}. {neutral(clip(step.text, 80))} ({step.status}), "
+            f"{done} of {len(ledger.plan)} done."
+        )
     lines.append(f"next: {_next(entry, ledger)}")
     return "\n".join(lines)
 
 
-def _next(entry: Entry | None, ledger: Ledger) -> str:
+def _next(entry: Entry | None, ledger: Ledger) -> str:  # noqa: PLR0911 - one line a case
     step = ledger.current
     if entry is not None and entry.kind == "proposal":
         return f"ask the user to accept or reject {entry.id}."
@@ -207,5 +207,3 @@ def _pages(lines: list[str]) -> list[list[str]]:
         pages[-1].append(line)
         room -= cost
     return pages
-
-

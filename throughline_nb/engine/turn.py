@@ -95,7 +95,7 @@ def preprocess(engine: "Engine", chat: "Chat", text: str, history: History) -> O
     status = ""
     if project is not None:
         bound = project
-        shown = _guarded(lambda: background(engine, chat, bound, turn), trouble)
+        shown = _guarded(lambda: background(engine, chat, bound), trouble)
         if shown is not None:
             added.append(shown.text)
             status = shown.status
@@ -139,7 +139,9 @@ def _count(state: ChatState, turn: int, messages: tuple[Message, ...]) -> None:
     command = False
     for message in messages:
         if message.role == "user":
-            command = COMMAND.fullmatch(without_blocks(message.text)) is not None or _is_ours(message)
+            command = COMMAND.fullmatch(without_blocks(message.text)) is not None or _is_ours(
+                message
+            )
             if has_digest(message.text):
                 state.digest, state.digest_turn = total, turn
         calls += message.role == "assistant" and bool(message.tool)
@@ -190,9 +192,7 @@ def verify(engine: "Engine", chat: "Chat", project: Project, turn: int) -> None:
     project.change(edit, Stamp(actor="engine", now=now, chat=chat.key, turn=turn))
 
 
-def start_by_itself(
-    engine: "Engine", chat: "Chat", history: History, turn: int
-) -> Project | None:
+def start_by_itself(engine: "Engine", chat: "Chat", history: History, turn: int) -> Project | None:
     """Start a project after two heavy turns in a row; commands in between do not count."""
     state, calls = chat.state, engine.settings(chat.key).heavy_turn_calls
     if state.off or branched(state):
@@ -206,7 +206,10 @@ def start_by_itself(
     ledger = Ledger(project=slug, next=(1, 1, 1, 1, 1, 2))
     if asked:
         proposal = Entry(
-            id="P1", text=f"goal: {clip(asked, 400)}", by="engine", origin=f"turn {turn} of {chat.key}"
+            id="P1",
+            text=f"goal: {clip(asked, 400)}",
+            by="engine",
+            origin=f"turn {turn} of {chat.key}",
         )
         ledger = msgspec.structs.replace(ledger, proposals=(proposal,))
     stamp = Stamp(actor="engine", now=engine.clock(), chat=chat.key, turn=turn)
@@ -224,13 +227,14 @@ def branched(state: ChatState) -> bool:
     return state.digest >= 0 and not state.project
 
 
-def background(engine: "Engine", chat: "Chat", project: Project, turn: int) -> Outcome:
+def background(engine: "Engine", chat: "Chat", project: Project) -> Outcome:
     """Header or digest of the project, and the status line."""
     state, settings = chat.state, engine.settings(chat.key)
     now = project.read()
     before = _shown(project, state, now)
     found = changes(before.ledger, now.ledger) if before else ()
-    notices = [*chat.notices]
+    notices = [*(f"The user edited ledger.md by hand: {each}." for each in chat.merged)]
+    notices += chat.notices
     if _stale(state, settings.stale_turns):
         notices.append(REMINDER.format(n=settings.stale_turns))
     health = engine.health(project, now.ledger, tick=True)
@@ -241,7 +245,7 @@ def background(engine: "Engine", chat: "Chat", project: Project, turn: int) -> O
     text = digest(view, settings.digest_tokens) if whole else header(view)
     line = status_line(now.ledger, _status_notices(chat, now.ledger))
     state.due, state.shown = False, now.version
-    chat.notices = []
+    chat.merged, chat.notices = [], []
     return Outcome(text, line)
 
 
@@ -266,7 +270,8 @@ def _stale(state: ChatState, limit: int) -> bool:
 def _status_notices(chat: "Chat", ledger: Ledger) -> list[str]:
     if chat.state.automatic and ledger.empty:
         return ["started by itself: /tl accept P1, /tl rename <name> or /tl off"]
-    return [notice.rstrip(".") for notice in chat.notices]
+    merged = [f"your edit of ledger.md was merged: {each}" for each in chat.merged]
+    return merged + [notice.rstrip(".") for notice in chat.notices]
 
 
 def _command(engine: "Engine", chat: "Chat", line: str, turn: int) -> Outcome:

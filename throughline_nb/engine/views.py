@@ -60,7 +60,9 @@ def log(records: Sequence[Record]) -> str:
 def _record(record: Record, wide: int) -> str:
     where = f" · turn {record.turn} of {record.chat}" if record.chat and record.turn else ""
     who = f"{record.actor:6}"
-    return f"{record.version:{wide}}  {moment(record.time)}  {who}  {neutral(record.subject)}{where}"
+    return (
+        f"{record.version:{wide}}  {moment(record.time)}  {who}  {neutral(record.subject)}{where}"
+    )
 
 
 def diff(before: Ledger, after: Ledger) -> str:
@@ -93,7 +95,7 @@ def _fields(fields: Sequence[str], old: Entry, new: Entry) -> Iterator[str]:
 
 
 def words(old: str, new: str) -> str:
-    """``new`` with its changes to ``old`` marked, word by word, as ``git diff --word-diff`` does."""
+    """``new`` with what changed marked word by word, as ``git diff --word-diff`` does."""
     if old == new:
         return new
     left, right = re.findall(r"\S+", old), re.findall(r"\S+", new)

@@ -17,8 +17,8 @@ import click
 import msgspec
 
 from throughline_nb import __version__
-from throughline_nb.engine.registry import Operation
-from throughline_nb.engine.session import COMMANDS, Engine
+from throughline_nb.engine.registry import COMMANDS, Operation
+from throughline_nb.engine.session import Engine
 from throughline_nb.errors import ThroughLineError
 from throughline_nb.hosts.logs import log_to
 from throughline_nb.store.home import Home
@@ -97,7 +97,7 @@ for _operation in COMMANDS:
 @click.argument("file", type=click.Path(path_type=Path))
 @click.pass_obj
 def replay(place: Place, file: Path) -> None:
-    """Replay an LM Studio conversation file turn by turn, in a temporary home unless --home is given.
+    """Replay an LM Studio conversation file turn by turn, in a temporary home unless --home says.
 
     Shows for each user message what would have been added to it, which tools were offered, and the
     status line. Calls of the ledger tools in the file are executed.
@@ -117,7 +117,7 @@ def _plain_errors() -> Iterator[None]:
         sys.exit(1)
     except BrokenPipeError:
         sys.exit(1)
-    except Exception as error:  # noqa: BLE001 - the last line of defence; the log has the rest
+    except Exception as error:
         logging.getLogger("throughline_nb").exception("unexpected")
         shown = f"{type(error).__name__}: {error}".splitlines()[0]
         click.echo(f"{PROGRAM}: unexpected error ({shown}); nothing recorded was lost.", err=True)

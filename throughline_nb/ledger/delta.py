@@ -32,6 +32,11 @@ class Change(msgspec.Struct, frozen=True):
         return f"{self.name} {self.what}" + (f": {clip(self.text)}" if self.text else "")
 
 
+def stated(text: str) -> str:
+    """``text`` closed like a sentence."""
+    return text if text.endswith((".", "!", "?", "…", "。")) else f"{text}."
+
+
 def clip(text: str, characters: int = SENTENCE_CHARACTERS) -> str:
     """``text`` cut at a word to at most ``characters``, with an ellipsis where it was cut."""
     if len(text) <= characters:
@@ -103,6 +108,9 @@ def _changed(base: Entry, entry: Entry) -> Change:
         return Change("retracted", entry.id, entry.reason, fields)
     if entry.answer and not base.answer:
         return Change("answered", entry.id, entry.answer, fields)
+    if fields == ("suspect",):
+        what = "suspect" if entry.suspect else "confirmed"
+        return Change(what, entry.id, entry.suspect, fields)
     if "text" not in fields and fields == ("state",):
         return Change(entry.state, entry.id, "", fields)
     return Change("changed", entry.id, entry.text if "text" in fields else "", fields)

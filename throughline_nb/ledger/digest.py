@@ -14,7 +14,9 @@ import msgspec
 from throughline_nb.ledger.delta import clip
 from throughline_nb.ledger.model import Entry, Ledger
 
-OPENING = "[throughLine: background state for the assistant. Use it; do not mention it unless asked.]"
+OPENING = (
+    "[throughLine: background state for the assistant. Use it; do not mention it unless asked.]"
+)
 CLOSING = "[end throughLine]"
 DIGEST_MARK = "Digest of project"
 HEADER_MARK = "Project"
@@ -205,11 +207,8 @@ def _position(view: View) -> list[str]:
         lines.append(f"Now: no step left | {_done(ledger)} of {len(ledger.plan)} done")
     if view.changed:
         lines.append(f"Changed since last turn: {neutral(clip(view.changed, 240))}")
-    return lines
+    return lines + [neutral(clip(notice, 300)) for notice in view.notices]
 
 
 def _closing(view: View) -> list[str]:
-    lines = [neutral(clip(notice, 300)) for notice in view.notices]
-    if view.health:
-        lines.append(f"Health: {neutral(clip('; '.join(view.health), 300))}")
-    return lines
+    return [f"Health: {neutral(clip('; '.join(view.health), 300))}"] if view.health else []

@@ -167,12 +167,14 @@ def constrain(ledger: Ledger, text: str, by: By) -> Edited:
     if not text:
         raise RefusedError("The constraint is empty; say what the rule is.")
     twin = _twin(ledger, "constraint", text)
-    return Edited(ledger, f"already {twin.id}", twin.id) if twin else _add(
-        ledger, "constraint", text, by, {}
+    return (
+        Edited(ledger, f"already {twin.id}", twin.id)
+        if twin
+        else _add(ledger, "constraint", text, by, {})
     )
 
 
-def plan(  # noqa: C901 - one operation, each field one line
+def plan(
     ledger: Ledger,
     by: By,
     *,
@@ -226,7 +228,13 @@ def plan(  # noqa: C901 - one operation, each field one line
 
 
 def resolve(
-    ledger: Ledger, question: str, answer: str, by: By, *, as_finding: bool = False, source: str = ""
+    ledger: Ledger,
+    question: str,
+    answer: str,
+    by: By,
+    *,
+    as_finding: bool = False,
+    source: str = "",
 ) -> Edited:
     """Close a question with its answer, optionally recording the answer as a finding."""
     entry = find(ledger, question, "question")

@@ -48,7 +48,9 @@ _TAIL: Final = ("note", "was", *ENGINE_FIELDS)
 SECTIONS: Final = (
     Section("constraints", "constraint", "C", "Constraints", _TAIL),
     Section("plan", "step", "S", "Plan", ("status", *_TAIL)),
-    Section("findings", "finding", "F", "Findings", ("source", "state", "missing", "reason", *_TAIL)),
+    Section(
+        "findings", "finding", "F", "Findings", ("source", "state", "missing", "reason", *_TAIL)
+    ),
     Section("decisions", "decision", "D", "Decisions", ("reason", "because", "suspect", *_TAIL)),
     Section("questions", "question", "Q", "Open questions", ("answer", *_TAIL)),
     Section("proposals", "proposal", "P", "Proposals", ("reason", *_TAIL)),

@@ -77,7 +77,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         Days,
         Meta(
             title="Orphan grace",
-            description="Days after which a project whose last chat was deleted moves to the trash.",
+            description="Days until a project whose last chat was deleted moves to the trash.",
         ),
     ] = 7
     trash_days: Annotated[
@@ -151,7 +151,9 @@ def parse(values: Mapping[str, Any], where: str, before: Loaded | None = None) -
             taken[name] = msgspec.convert(value, known[name].type)
         except msgspec.ValidationError as error:
             default = getattr(base.settings, name)
-            problems.append(f"{where}: {name} = {value!r} is not used ({error}); {default!r} holds.")
+            problems.append(
+                f"{where}: {name} = {value!r} is not used ({error}); {default!r} holds."
+            )
     return Loaded(
         msgspec.structs.replace(base.settings, **taken),
         {**base.origin, **dict.fromkeys(taken, where)},

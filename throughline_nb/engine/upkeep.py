@@ -1,0 +1,74 @@
+"""The ``/tl`` commands that remove for good, check, and explain."""
+
+from throughline_nb.engine.registry import COMMANDS
+from throughline_nb.engine.run import Reply, Run
+
+
+@COMMANDS.add("project")
+def forget(run: Run, name: str = "") -> Reply:
+    """Delete this chat's project now, with its whole history. It is said twice.
+
+    Args:
+        name: Name of the project, given the second time to confirm.
+    """
+    project = run.project
+    chats = [key for key in run.engine.chats.bound(project.slug) if key != run.key]
+    if name.strip() != project.slug:
+        ledger = project.read().ledger
+        also = f", and unbinds {len(chats)} other chat{'s' * (len(chats) != 1)}" if chats else ""
+        kept = "; its remote keeps a copy" if project.remotes() else ""
+        return Reply(
+            f"Nothing is deleted yet. This deletes project {project.slug} with "
+            f"{sum(1 for _ in ledger.entries())} entries and its history{also}{kept}. "
+            f"To do it: /tl forget {project.slug}"
+        )
+    run.engine.projects.delete(project.slug)
+    for key in chats:
+        state = run.engine.chats.load(key)
+        run.engine.unbind(state)
+        run.engine.chats.save(key, state)
+    if run.state is not None:
+        run.engine.unbind(run.state)
+        run.state.off = True
+    return Reply(f"Project {project.slug} is deleted, with its history.")
+
+
+@COMMANDS.add("project")
+def purge(run: Run, id_: str) -> Reply:
+    """Remove an entry for good, from the ledger and from its whole history.
+
+    For a secret or a private fact. It is said twice: the first time it tells what it rewrites.
+
+    Args:
+        id: Id of the entry, such as F12.
+    """
+    run.absorb()
+    return run.engine.purge(run, id_)
+
+
+@COMMANDS.add()
+def doctor(run: Run) -> Reply:
+    """Check git, the home, the settings and the project; say each problem and its cure."""
+    from throughline_nb.engine.doctor import report  # noqa: PLC0415 - rarely needed, and not small
+
+    problems, facts = report(run.engine, run.bound, run.key)
+    many = f"{len(problems)} problem{'s' * (len(problems) != 1)} found."
+    return Reply(many if problems else "No problems found.", "\n".join([*problems, *facts]))
+
+
+@COMMANDS.add()
+def help_(_run: Run, command: str = "") -> Reply:
+    """Show the commands, or one of them in full.
+
+    Args:
+        command: Name of a command.
+    """
+    if command:
+        operation = COMMANDS.get(command.removeprefix("/tl").strip())
+        lines = [f"/tl {operation.usage}", operation.help]
+        lines += [operation.details] if operation.details else []
+        lines += [f"  {param.name}: {param.help}" for param in operation.params]
+        return Reply(f"Help for {operation.name}.", "\n".join(lines))
+    wide = max(len(operation.usage) for operation in COMMANDS) + 4
+    lines = [f"{'/tl ' + operation.usage:{wide}}  {operation.help}" for operation in COMMANDS]
+    return Reply("The commands of throughLine.", "\n".join(lines))
