@@ -11,11 +11,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from throughline_nb.errors import StoreError
 
 WINDOWS = os.name == "nt"
 BINARY = getattr(os, "O_BINARY", 0)
+
+_locks: dict[str, Any] = {}
+"""Lock objects by path; each keeps its state by thread."""
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2  # the same figure for Linux' renameat2 and macOS' renamex_np (RENAME_SWAP)
@@ -68,6 +72,16 @@ def write_all(handle: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
         view = view[os.write(handle, view) :]
+
+
+def begin_writing_out(handle: int) -> None:
+    """Let the system begin to write a file out, so that a sync later has less to wait for.
+
+    Linux takes this advice to mean so; with several files a journal then needs one commit.
+    """
+    if hasattr(os, "posix_fadvise"):
+        with suppress(OSError):
+            os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def sync_folder(path: Path | str) -> None:
@@ -133,10 +147,14 @@ def lock(path: Path, timeout: float = 10.0) -> Iterator[None]:
     """
     from filelock import FileLock, Timeout  # noqa: PLC0415 - 60 ms of import, only when writing
 
+    held: FileLock | None
+
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        held = FileLock(path, timeout=timeout)
-        held.acquire(poll_interval=0.005)
+        held = _locks.get(str(path))
+        if held is None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            held = _locks[str(path)] = FileLock(path)
+        held.acquire(timeout=timeout, poll_interval=0.005)
     except Timeout:
         raise StoreError(
             f"“{path.stem}” is in use by another process for more than {timeout:g} seconds; "

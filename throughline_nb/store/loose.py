@@ -12,6 +12,7 @@ from throughline_nb.errors import StoreError
 from throughline_nb.store.files import (
     BINARY,
     WINDOWS,
+    begin_writing_out,
     patiently,
     sync_folder,
     write_all,
@@ -86,6 +87,7 @@ class LooseObjects:
                 temporary, handle = self._create(folder, folders)
                 pending.append((handle, temporary, f"{folder}/{ident[2:]}", folder))
                 write_all(handle, zlib.compress(data, _LEVEL))
+                begin_writing_out(handle)
             for handle, *_ in pending:
                 os.fsync(handle)
         finally:

@@ -85,24 +85,24 @@ def swap(git: Path, name: str, new: str, old: str | None) -> bool:
         BusyError: git holds the ref's lock for longer than a lock is fresh.
         StoreError: The file cannot be written.
     """
-    path = git / name
-    held = Path(f"{path}.lock")
+    path = f"{git}/{name}"
+    held = f"{path}.lock"
     handle = _take(held)
     try:
         try:
             if read_ref(git, name) != old:
-                held.unlink()
+                os.unlink(held)  # noqa: PTH108 - on the path of every change
                 return False
             write_all(handle, f"{new}\n".encode("ascii"))
             os.fsync(handle)
         finally:
             os.close(handle)
-        patiently(lambda: held.replace(path))
+        patiently(lambda: os.replace(held, path))  # noqa: PTH105 - as above
     except BaseException:
         with suppress(OSError):
-            held.unlink()
+            os.unlink(held)  # noqa: PTH108 - as above
         raise
-    sync_folder(path.parent)
+    sync_folder(os.path.dirname(path))  # noqa: PTH120 - as above
     return True
 
 
@@ -173,12 +173,13 @@ def _has_main(git: Path) -> bool:
     return read_ref(git, MAIN) is not None
 
 
-def _take(held: Path) -> int:
+def _take(name: str) -> int:
+    held = Path(name)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY
     patience = time.monotonic() + STALE_SECONDS + 1.0
     while True:
         try:
-            return os.open(held, flags, 0o644)
+            return os.open(name, flags, 0o644)
         except FileNotFoundError:
             held.parent.mkdir(parents=True, exist_ok=True)
         except FileExistsError:
