@@ -9,6 +9,7 @@ import msgspec
 from throughline_nb.ledger.cascade import loosely
 from throughline_nb.ledger.delta import clip
 from throughline_nb.ledger.model import ENGINE_FIELDS, Entry
+from throughline_nb.ledger.sources import first_state
 
 Preferred = Literal["ours", "theirs"]
 T = TypeVar("T")
@@ -168,7 +169,7 @@ def reset_state(base: Entry, merged: Entry, sides: tuple[Entry, ...]) -> Entry:
             state, missing = side.state, side.missing
             break
     else:
-        state, missing = "unverified" if merged.state else "", ""
+        state, missing = first_state(merged.source) if merged.state else "", ""
     return msgspec.structs.replace(merged, state=state, missing=missing)
 
 

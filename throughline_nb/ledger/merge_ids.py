@@ -9,6 +9,7 @@ import msgspec
 from throughline_nb.ledger.cascade import loosely
 from throughline_nb.ledger.delta import clip
 from throughline_nb.ledger.model import SECTIONS, Attr, Entry, Ledger, Prose
+from throughline_nb.ledger.sources import same_source
 
 KeepsIds = Literal["ours", "theirs", "older"]
 
@@ -122,7 +123,7 @@ def _same(one: Entry, other: Entry) -> bool:
     """Whether two new entries are one thing; after a retraction a claim is a new one."""
     if one.text != other.text and loosely(one.text) != loosely(other.text):
         return False
-    if one.source and other.source and loosely(one.source) != loosely(other.source):
+    if one.source and other.source and not same_source(one.source, other.source):
         return False
     return one.retracted == other.retracted or (one.added, one.origin) == (
         other.added,
