@@ -257,12 +257,11 @@ class Project:
         Returns:
             For each of them, for how many project turns it has been open.
         """
-        with lock(self.home.locks / f"{self.slug}.turns.lock"):
-            return turns.note(self.repo.git, open_questions)
+        return turns.note(self.repo.git, open_questions)
 
     def open_turns(self) -> dict[str, int]:
         """The same as of the last turn that was counted."""
-        return turns.read(self.repo.git).open()
+        return turns.open_turns(self.repo.git)
 
     def collect_garbage(self) -> None:
         """Let git pack what has gathered, in the background; never called under the lock."""
