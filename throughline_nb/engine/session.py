@@ -62,6 +62,7 @@ class Engine:
         self.projects = Projects(home)
         self.chats = Chats(home)
         self._chats: dict[ChatKey, Chat] = {}
+        self._open: dict[str, Project] = {}
         self._purges: dict[tuple[str, str], float] = {}
         self._lock = threading.Lock()
 
@@ -187,7 +188,7 @@ class Engine:
                 f"project {gone} is no longer there, so this chat is unbound; "
                 "/tl list shows what is, /tl open <name> opens one."
             )
-        return self.projects.open(state.project)
+        return self._opened(state.project)
 
     def bind(self, state: ChatState, slug: str, *, automatic: bool = False) -> None:
         """Bind a chat to a project; a digest is due."""
@@ -256,6 +257,11 @@ class Engine:
         return Reply(f"{ident} is removed from {project.slug} and from its whole history.")
 
     # --- inside ------------------------------------------------------------------------------
+
+    def _opened(self, slug: str) -> Project:
+        if slug not in self._open:
+            self._open[slug] = self.projects.open(slug)
+        return self._open[slug]
 
     def _run(self, chat: Chat, actor: Any, via: str, turn: int) -> Run:
         project = self.project_of(chat.state)

@@ -26,7 +26,8 @@ from throughline_nb.ledger.digest import (
     tokens,
     without_blocks,
 )
-from throughline_nb.ledger.sources import check, proofs_of
+from throughline_nb.ledger.proofs import proofs_of
+from throughline_nb.ledger.sources import Proof, check, index
 from throughline_nb.store.chats import RECENT, ChatState, TurnCount
 from throughline_nb.store.projects import Project, Snapshot, Stamp
 
@@ -112,24 +113,24 @@ def reconcile(engine: "Engine", chat: "Chat", history: History) -> None:
     known = state.turn
     first = state.rewind(history.changed)
     prove = min(first, state.proved + 1) if state.project else first
+    found: dict[int, tuple[Proof, ...]] = {}
     if state.project and state.turn < known:
-        engine.chats.add_proofs(chat.key, first, ())
+        found[first] = ()
         chat.proofs = None
-    if prove > history.turn:
-        return
     page_tools = engine.settings(chat.key).page_tools
-    for turn, group in groupby(history.messages(prove), key=lambda message: message.turn):
+    messages_of = history.messages(prove) if prove <= history.turn else ()
+    for turn, group in groupby(messages_of, key=lambda message: message.turn):
         messages = tuple(group)
         if turn >= first:
             _count(state, turn, messages)
         if state.project and turn > state.proved:
-            proofs = tuple(proofs_of(messages, page_tools))
-            if proofs:
-                engine.chats.add_proofs(chat.key, turn, proofs)
-                if chat.proofs is not None:
-                    chat.proofs[turn] = proofs
+            found[turn] = tuple(proofs_of(messages, page_tools))
             state.proved = turn
     state.turn = max(state.turn, history.turn)
+    if found:
+        engine.chats.add_proofs(chat.key, found)
+        if chat.proofs is not None:
+            chat.proofs |= found
 
 
 def _count(state: ChatState, turn: int, messages: tuple[Message, ...]) -> None:
@@ -171,7 +172,7 @@ def verify(engine: "Engine", chat: "Chat", project: Project, turn: int) -> None:
         return
     if chat.proofs is None:
         chat.proofs = engine.chats.proofs(chat.key)
-    proofs = {proof.key: proof for each in chat.proofs.values() for proof in each}
+    proofs = index(proof for each in chat.proofs.values() for proof in each)
     mine = f" of {chat.key}"
 
     def checked(entry: Entry) -> Entry:

@@ -10,7 +10,7 @@ hand the history in again. A chat with no project leaves nothing, but for the us
 import contextlib
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -151,11 +151,14 @@ class Chats:
         """The chats bound to a project."""
         return [key for key, state in self.states() if state.project == slug]
 
-    def add_proofs(self, key: ChatKey, turn: int, proofs: Sequence[Proof]) -> None:
-        """Append the proofs of one turn; they supersede what was kept of it and of later turns."""
+    def add_proofs(self, key: ChatKey, found: Mapping[int, Sequence[Proof]]) -> None:
+        """Append proofs by turn; each turn supersedes what was kept of it and of later turns."""
         folder = self.folder(key)
         folder.mkdir(parents=True, exist_ok=True)
-        line = msgspec.json.encode(_ProofLine(turn, tuple(proofs))) + b"\n"
+        line = b"".join(
+            msgspec.json.encode(_ProofLine(turn, tuple(proofs))) + b"\n"
+            for turn, proofs in found.items()
+        )
         with (folder / PROOFS).open("a+b") as file:
             if file.tell():
                 file.seek(-1, os.SEEK_END)

@@ -7,6 +7,7 @@ in, and :attr:`Loaded.problems` says so in one line each.
 
 import tomllib
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -162,11 +163,21 @@ def parse(values: Mapping[str, Any], where: str, before: Loaded | None = None) -
 
 
 def load(file: Path) -> Loaded:
-    """Read ``settings.toml``; a file that is absent or broken leaves the defaults."""
+    """Read ``settings.toml``; a file that is absent or broken leaves the defaults.
+
+    It is asked for every turn, and read when the file changed.
+    """
+    try:
+        found = file.stat()
+    except OSError:
+        return Loaded(Settings(), {})
+    return _read(file, found.st_mtime_ns, found.st_size)
+
+
+@lru_cache(maxsize=16)
+def _read(file: Path, _time: int, _size: int) -> Loaded:
     try:
         values = tomllib.loads(file.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError:
-        return Loaded(Settings(), {})
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         problem = f"{file.name} cannot be read ({error}); the defaults hold until it is mended."
         return Loaded(Settings(), {}, (problem,))
