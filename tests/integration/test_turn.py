@@ -495,3 +495,14 @@ def test_a_command_at_the_command_line_is_no_chat(engine, bound):
         engine.command("off", project=name)
     with pytest.raises(ThroughLineError, match="--project"):
         engine.command("goal x")
+
+
+def test_a_project_of_the_earlier_plugin_is_imported_before_the_first_turn(engine, chat):
+    folder = engine.home.projects / "old-work"
+    folder.mkdir(parents=True)
+    ledger = {"goal": "Find the port", "findings": [{"id": "F1", "text": "It is 11434."}]}
+    (folder / "ledger.json").write_text(json.dumps(ledger), encoding="utf-8")
+    outcome = chat.say("/tl open old-work")
+    assert "old-work" in outcome.status
+    assert ledger_of(engine, "old-work").goal == "Find the port"
+    assert chat.say("Hello").status == "throughLine: old-work"

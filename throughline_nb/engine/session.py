@@ -24,6 +24,7 @@ from throughline_nb.ledger.health import health
 from throughline_nb.ledger.sources import Proof
 from throughline_nb.store.chats import Chats, ChatState
 from throughline_nb.store.home import Home
+from throughline_nb.store.legacy import import_waiting
 from throughline_nb.store.projects import Absorbed, Project, Projects, Snapshot, Stamp
 from throughline_nb.store.settings import Loaded, Settings, load, parse
 
@@ -64,6 +65,8 @@ class Engine:
         self._chats: dict[ChatKey, Chat] = {}
         self._open: dict[str, Project] = {}
         self._purges: dict[tuple[str, str], float] = {}
+        self.news: list[str] = []
+        self._begun = False
         self._lock = threading.Lock()
 
     # --- what hosts call -----------------------------------------------------------------
@@ -90,6 +93,7 @@ class Engine:
         with chat.lock:
             chat.overrides = settings or {}
             try:
+                self._begin()
                 return preprocess(self, chat, text, history)
             except ThroughLineError as error:
                 return Outcome(text, f"throughLine: {error}")
@@ -136,6 +140,7 @@ class Engine:
         Raises:
             ThroughLineError: It did not work; the text says why.
         """
+        self._begin()
         if key is not None:
             chat = self.chat(key)
             with chat.lock:
@@ -257,6 +262,15 @@ class Engine:
         return Reply(f"{ident} is removed from {project.slug} and from its whole history.")
 
     # --- inside ------------------------------------------------------------------------------
+
+    def _begin(self) -> None:
+        """What comes once, before the first turn or command: projects of an earlier format."""
+        if self._begun:
+            return
+        self._begun = True
+        for line in import_waiting(self.home, self.clock()):
+            log.info(line)
+            self.news.append(line)
 
     def _opened(self, slug: str) -> Project:
         if slug not in self._open:

@@ -71,10 +71,11 @@ def preprocess(engine: "Engine", chat: "Chat", text: str, history: History) -> O
     """Run the steps of a user's message, in their order."""
     state = engine.fresh(chat)
     settings = engine.settings(chat.key)
-    turn = history.turn + 1
-    trouble: list[str] = []
+    turn, bound_to = history.turn + 1, state.project
+    trouble: list[str] = [line.rstrip(".") for line in engine.news]
+    engine.news.clear()
     project = _guarded(lambda: engine.project_of(state), trouble)
-    if trouble and not state.project:  # its folder is gone
+    if bound_to and not state.project:  # its folder is gone
         _guarded(lambda: engine.chats.save(chat.key, state), trouble)
     reconcile(engine, chat, history)
     if project is not None:
@@ -87,7 +88,7 @@ def preprocess(engine: "Engine", chat: "Chat", text: str, history: History) -> O
         outcome = _command(engine, chat, typed.group(1) or "", turn)
         _guarded(lambda: engine.chats.save(chat.key, state), trouble)
         return _with_status(outcome, trouble)
-    if project is None and settings.automatic_start and not trouble:
+    if project is None and settings.automatic_start and not bound_to:
         project = _guarded(lambda: start_by_itself(engine, chat, history, turn), trouble)
     added: list[str] = []
     if PROJECTS_QUESTION.fullmatch(text):
