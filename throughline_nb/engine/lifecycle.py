@@ -6,7 +6,7 @@ from throughline_nb.engine.registry import COMMANDS, UsageError
 from throughline_nb.engine.run import Reply, Run
 from throughline_nb.ledger import Ledger
 from throughline_nb.ledger.inline import one_line
-from throughline_nb.store.home import slug
+from throughline_nb.store.names import slug
 
 
 @COMMANDS.add()

@@ -11,11 +11,12 @@ from throughline_nb.engine.registry import UsageError
 from throughline_nb.ledger import Ledger
 from throughline_nb.ledger.edits import By, Edited
 from throughline_nb.ledger.model import Actor
-from throughline_nb.store.projects import Absorbed, Project, Snapshot, Stamp
+from throughline_nb.store.records import Absorbed, Snapshot, Stamp
 
 if TYPE_CHECKING:
     from throughline_nb.engine.session import Engine
     from throughline_nb.store.chats import ChatState
+    from throughline_nb.store.projects import Project
 
 
 class Reply(msgspec.Struct, frozen=True):
@@ -52,7 +53,7 @@ class Run:
         key: ChatKey | None = None,
         state: "ChatState | None" = None,
         turn: int = 0,
-        project: Project | None = None,
+        project: "Project | None" = None,
     ) -> None:
         self.engine = engine
         self.actor: Actor = actor
@@ -64,7 +65,7 @@ class Run:
         self._project = project
 
     @property
-    def project(self) -> Project:
+    def project(self) -> "Project":
         """The project that it works on.
 
         Raises:
@@ -79,7 +80,7 @@ class Run:
         return self._project
 
     @property
-    def bound(self) -> Project | None:
+    def bound(self) -> "Project | None":
         """The project, or None."""
         return self._project
 

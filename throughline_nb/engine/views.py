@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from throughline_nb.ledger.delta import Change, changes, clip
 from throughline_nb.ledger.digest import neutral, shown_entry
 from throughline_nb.ledger.model import LABELS, Entry, Ledger
-from throughline_nb.store.projects import Record
+from throughline_nb.store.records import Record
 
 BOXES = {"done": "[x]", "doing": "[>]", "blocked": "[!]", "todo": "[ ]"}
 LATEST = 8

@@ -2,34 +2,36 @@
 
 The subcommands are made from the registry: their names, arguments and help stand there alone. The
 command line is no chat: a command works on ``--project NAME``, else on the project in whose folder
-it stands.
+it stands. What is imported late here is what the help does not need.
 """
 
 import contextlib
 import io
-import logging
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 
 from throughline_nb import __version__
+from throughline_nb.engine import commands, lifecycle, upkeep
 from throughline_nb.engine.registry import COMMANDS, Operation
-from throughline_nb.engine.session import Engine
 from throughline_nb.errors import ThroughLineError
-from throughline_nb.hosts.logs import log_to
-from throughline_nb.store.home import Home
+
+if TYPE_CHECKING:
+    from throughline_nb.store.home import Home
 
 PROGRAM = "throughline-nb"
+DEFINED = (lifecycle, commands, upkeep)
+"""Modules whose commands enter the registry when they are imported."""
 
 
 class Place(msgspec.Struct, frozen=True):
     """Which home and project a command works on, and whether the home was named."""
 
-    home: Home
+    home: "Home"
     project: str
     given: bool
 
@@ -45,6 +47,9 @@ class Place(msgspec.Struct, frozen=True):
 @click.pass_context
 def cli(context: click.Context, home: Path | None, project: str) -> None:
     """Remember what holds for every subcommand."""
+    from throughline_nb.hosts.logs import log_to  # noqa: PLC0415 - see above
+    from throughline_nb.store.home import Home  # noqa: PLC0415
+
     context.obj = Place(Home(home.absolute()) if home else Home.locate(), project, bool(home))
     log_to(context.obj.home)
 
@@ -58,6 +63,8 @@ def _subcommand(operation: Operation) -> click.Command:
         )
 
     def execute(**given: Any) -> None:
+        from throughline_nb.engine.session import Engine  # noqa: PLC0415
+
         place: Place = click.get_current_context().obj
         words = " ".join(
             " ".join(value) if isinstance(value, tuple) else value
@@ -80,7 +87,7 @@ def _subcommand(operation: Operation) -> click.Command:
     )
 
 
-def _standing_in(home: Home) -> str:
+def _standing_in(home: "Home") -> str:
     """Name of the project in whose folder the shell stands, or empty."""
     with contextlib.suppress(ValueError, OSError):
         parts = Path.cwd().resolve().relative_to(home.projects.resolve()).parts
@@ -118,6 +125,8 @@ def _plain_errors() -> Iterator[None]:
     except BrokenPipeError:
         sys.exit(1)
     except Exception as error:
+        import logging  # noqa: PLC0415
+
         logging.getLogger("throughline_nb").exception("unexpected")
         shown = f"{type(error).__name__}: {error}".splitlines()[0]
         click.echo(f"{PROGRAM}: unexpected error ({shown}); nothing recorded was lost.", err=True)

@@ -1,8 +1,17 @@
-"""The heart: what a ledger is, how it reads, writes, merges and speaks. Pure: text in, text out."""
+"""The heart: what a ledger is, how it reads, writes, merges and speaks. Pure: text in, text out.
 
-from throughline_nb.ledger.markdown import Reading, UnreadableLedger, read, write
-from throughline_nb.ledger.merge import Merged, merge
+Reader, writer and merge are loaded when they are first used, so that a command line's help does
+not wait for them.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from throughline_nb.ledger.model import Entry, Ledger, Prose
+
+if TYPE_CHECKING:
+    from throughline_nb.ledger.markdown import Reading, UnreadableLedger, read, write
+    from throughline_nb.ledger.merge import Merged, merge
 
 __all__ = [
     "Entry",
@@ -15,3 +24,20 @@ __all__ = [
     "read",
     "write",
 ]
+
+_LATE = {
+    "Merged": "merge",
+    "Reading": "markdown",
+    "UnreadableLedger": "markdown",
+    "merge": "merge",
+    "read": "markdown",
+    "write": "markdown",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_LATE[name]}"), name)
+    globals()[name] = value
+    return value
