@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 import threading
 from pathlib import Path
 from typing import Final
@@ -24,6 +25,9 @@ ENGINE: Final = Person("throughLine", "throughline@localhost")
 
 _KEPT = ("GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_ASKPASS")
 _USERS_CONFIG = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
+_LINE_END: Final = "\x1f"
+"""Stands for the end of a line where every word has a line of its own."""
+
 _NULL: Final = "/dev/null"  # git for Windows knows this name, too
 _NEUTRAL: Final = {
     "core.hooksPath": _NULL,
@@ -118,6 +122,23 @@ def run(
             "`throughline-nb doctor` to see what stands in the way."
         )
     return done
+
+
+def merge_text(base: str, ours: str, theirs: str) -> str | None:
+    """Merge running text word by word with ``git merge-file``; None where both changed it."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in (("ours", ours), ("base", base), ("theirs", theirs)):
+            words = text.replace("\n", f" {_LINE_END} ").split(" ")
+            lines = "".join(f"{word}\n" for word in words)
+            (Path(folder) / name).write_text(lines, encoding="utf-8", newline="\n")
+        done = run(
+            None, "merge-file", "--stdout", "--quiet", "ours", "base", "theirs",
+            cwd=Path(folder), allowed=tuple(range(128)),
+        )  # fmt: skip
+    if done.returncode:
+        return None
+    words = done.stdout.decode("utf-8").removesuffix("\n").split("\n")
+    return " ".join(words).replace(f" {_LINE_END} ", "\n")
 
 
 def start(git: Path, *arguments: str) -> None:

@@ -28,7 +28,7 @@ from throughline_nb.store.objects import LEDGER_FILE, Commit, message, object_id
 from throughline_nb.store.records import Absorbed, Stamp, Tip
 
 if TYPE_CHECKING:
-    from throughline_nb.store.projects import Project
+    from throughline_nb.store.project import Project
 
 _UNREAD = (
     "ledger.md in your commit {} could not be read ({}); the commit is kept, and the last version "
@@ -146,7 +146,7 @@ def _merged(project: "Project", base: Ledger, ours: Ledger, raw: bytes) -> tuple
         )
     done = merge(
         base, ours, reading.ledger, prefer="theirs", keeps_ids="ours",
-        merge_text=project.repo.merge_text,
+        merge_text=gitrun.merge_text,
     )  # fmt: skip
     return done.ledger, [*reading.notices, *done.notices]
 

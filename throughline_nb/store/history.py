@@ -14,7 +14,7 @@ from throughline_nb.store.repo import Repo
 
 if TYPE_CHECKING:
     from throughline_nb.store.handedit import Settled
-    from throughline_nb.store.projects import Project
+    from throughline_nb.store.project import Project
 
 _PAGE = 200
 """Changes looked at before all of a long history is listed."""
@@ -79,7 +79,7 @@ def undo(project: "Project", settled: "Settled", version: str | None, stamp: Sta
     now = settled.tip.now
     merged = merge(
         after.ledger, now.ledger, before, prefer="ours", keeps_ids="ours",
-        merge_text=repo.merge_text,
+        merge_text=gitrun.merge_text,
     )  # fmt: skip
     ledger = project.finished(now.ledger, merged.ledger, "user")
     effect = changes(now.ledger, ledger)

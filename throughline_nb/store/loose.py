@@ -70,8 +70,8 @@ class LooseObjects:
             raise DamagedError(Path(path))
         return kind, data
 
-    def write(self, items: Iterable[Item]) -> None:
-        """Store objects so that they survive a power cut once this returns.
+    def write(self, items: Iterable[Item], *, durable: bool = True) -> None:
+        """Store objects; if ``durable``, they survive a power cut once this returns.
 
         All are written before the first is synced, and all synced before the first gets its
         name: a file system that keeps a journal then has less to do than one by one.
@@ -87,16 +87,18 @@ class LooseObjects:
                 temporary, handle = self._create(folder, folders)
                 pending.append((handle, temporary, f"{folder}/{ident[2:]}", folder))
                 write_all(handle, zlib.compress(data, _LEVEL))
-                begin_writing_out(handle)
-            for handle, *_ in pending:
-                os.fsync(handle)
+                if durable:
+                    begin_writing_out(handle)
+            if durable:
+                for handle, *_ in pending:
+                    os.fsync(handle)
         finally:
             for handle, *_ in pending:
                 os.close(handle)
         for _, temporary, path, folder in pending:
             patiently(lambda t=temporary, p=path: os.replace(t, p))  # type: ignore[misc]  # noqa: PTH105 - as below
             folders[folder] = None
-        for folder in folders:
+        for folder in folders if durable else ():
             sync_folder(folder)
 
     def _stands(self, ident: str, folder: str) -> bool:

@@ -8,10 +8,7 @@ GitPython; it reads and writes the index, which keeps a person's ``git status`` 
 
 import io
 import os
-import shlex
 import struct
-import sys
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -76,27 +73,7 @@ class Repo:
             str(path),
             cwd=path,
         )
-        repo = cls(path)
-        repo.configure()
-        return repo
-
-    def configure(self) -> None:
-        """Name the merge driver in ``.git/config``, as every open does.
-
-        An attribute without a driver would leave conflict markers in silence.
-        """
-        driver = _driver()
-        try:
-            text = (self.git / "config").read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            return
-        if '[merge "throughline"]' in text and (
-            _quoted(driver) in text or _interpreter_stands(text)
-        ):
-            return
-        with suppress(StoreError):  # a folder that cannot be written is still read
-            gitrun.run(self.git, "config", "merge.throughline.name", "throughLine ledger")
-            gitrun.run(self.git, "config", "merge.throughline.driver", driver)
+        return cls(path)
 
     # What stands there
 
@@ -272,27 +249,6 @@ class Repo:
 
     # What git does better
 
-    def merge_text(self, base: str, ours: str, theirs: str) -> str | None:
-        """Merge running text word by word with ``git merge-file``; None where both changed it."""
-        with tempfile.TemporaryDirectory() as folder:
-            names = []
-            for name, text in (("ours", ours), ("base", base), ("theirs", theirs)):
-                lines = "".join(f"{word}\n" for word in text.split(" "))
-                (Path(folder) / name).write_text(lines, encoding="utf-8", newline="\n")
-                names.append(name)
-            done = gitrun.run(
-                None,
-                "merge-file",
-                "--stdout",
-                "--quiet",
-                *names,
-                cwd=Path(folder),
-                allowed=tuple(range(128)),
-            )
-        if done.returncode:
-            return None
-        return " ".join(done.stdout.decode("utf-8").removesuffix("\n").split("\n"))
-
     def collect_garbage(self) -> None:
         """Start ``git gc --auto`` in the background if enough loose objects have gathered."""
         try:
@@ -386,22 +342,3 @@ def _nanoseconds(time: int) -> bytes:
 
 def _index_order(key: tuple[str | os.PathLike[str], int]) -> tuple[bytes, int]:
     return os.fsencode(key[0]), key[1]
-
-
-def _driver() -> str:
-    python = Path(sys.executable).as_posix()
-    return f"{shlex.quote(python)} -m throughline_nb merge-driver %O %A %B %P"
-
-
-def _quoted(value: str) -> str:
-    return value.replace("\\", "\\\\").replace('"', '\\"')
-
-
-def _interpreter_stands(text: str) -> bool:
-    """Whether the driver of another installation is there and still runs."""
-    for line in text.splitlines():
-        key, _, value = line.strip().partition(" = ")
-        if key == "driver" and "throughline_nb merge-driver" in value:
-            words = shlex.split(value.replace('\\"', '"').replace("\\\\", "\\"))
-            return bool(words) and Path(words[0]).exists()
-    return False

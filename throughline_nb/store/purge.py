@@ -1,0 +1,260 @@
+"""Removing an entry for good: the repository is built anew without it, then takes the old's place.
+
+Rewriting in place would leave the text in reflogs, unreachable objects, packs, the index and the
+displaced file. So every commit that a ref of the project's own reaches is written again into a
+fresh repository beside, with the entry's text taken out of ledgers, other files and messages; what
+is not copied is gone with the old folder.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from throughline_nb.errors import StoreError
+from throughline_nb.ledger import UnreadableLedger, read, write
+from throughline_nb.store import gitrun, refs
+from throughline_nb.store.files import (
+    exchange,
+    patiently,
+    remove_tree,
+    sync_folder,
+    write_atomic,
+)
+from throughline_nb.store.ledgers import forget_ledgers, text_of, version_in
+from throughline_nb.store.loose import LooseObjects
+from throughline_nb.store.objects import (
+    LEDGER_FILE,
+    Commit,
+    Item,
+    TreeEntry,
+    format_tree,
+    item,
+    parse_tree,
+)
+from throughline_nb.store.records import Stamp
+from throughline_nb.store.redact import Redactor
+from throughline_nb.store.repo import Repo, forget_caches
+
+if TYPE_CHECKING:
+    from throughline_nb.store.project import Project
+
+NEW = ".git.purged"
+OLD = ".git.before"
+
+_HANDOFF = b"handoff.md"
+_COPIED = ("config", "description", "info/exclude", "info/attributes")
+_BATCH = 64
+_OWN = ("--exclude=refs/remotes/*", "--exclude=refs/stash", "--all")
+
+
+def mentions(repo: Repo, ident: str) -> int:
+    """In how many versions an entry stands."""
+    redactor = Redactor([ident])
+    return sum(redactor.names(data) for _, data in _ledgers(repo))
+
+
+def purge(project: "Project", idents: list[str], stamp: Stamp) -> None:
+    """Remove entries from ledger and history; under the lock, with nothing pending.
+
+    Raises:
+        StoreError: It cannot be done whole; nothing was changed.
+    """
+    finish(project.path)
+    repo = project.repo
+    redactor = Redactor(idents)
+    for _, data in _ledgers(repo):
+        redactor.learn(data)
+    building = project.home.projects / f".purge-{project.slug}"
+    remove_tree(building)
+    try:
+        building.mkdir(parents=True)
+        fresh = Repo.create(building)
+        rebuild = Rebuild(repo, fresh, redactor)
+        rebuild.run()
+        _copy(project.repo.git, fresh.git)
+        successor = type(project)(project.home, building.name)
+        tip = successor.tip()
+        sentence = f"{', '.join(idents)} removed for good"
+        ledger = project.finished(project.read().ledger, tip.now.ledger, "user")
+        successor.commit(tip, ledger, sentence, stamp)
+        gitrun.run(fresh.git, "-c", "core.fsync=all", "repack", "-a", "-d", "--quiet")
+        _verify(fresh, redactor)
+        fresh.git.rename(project.path / NEW)
+        sync_folder(project.path)
+    except OSError as error:
+        raise StoreError(
+            f"The history of “{project.slug}” could not be rewritten ({error.strerror}); nothing "
+            "was changed: check free space and permissions."
+        ) from error
+    finally:
+        remove_tree(building)
+    _swap(project.path)
+    forget_caches()
+    forget_ledgers()
+    _clean_folder(project, redactor)
+
+
+def finish(path: Path) -> None:
+    """Complete, or drop, a purge that was killed; under the lock."""
+    new, old, git = path / NEW, path / OLD, path / ".git"
+    if new.exists():
+        if git.exists():
+            remove_tree(new)
+        else:
+            new.rename(git)
+    if old.exists() and git.exists():
+        remove_tree(old)
+
+
+class Rebuild:
+    """Copies commits into a fresh repository, in the order in which they were made."""
+
+    def __init__(self, old: Repo, new: Repo, redactor: Redactor) -> None:
+        self._old = old
+        self._new = new
+        self._redactor = redactor
+        self._objects = LooseObjects(new.git / "objects")
+        self._commits: dict[str, str] = {}
+        self._trees: dict[str, str] = {}
+        self._blobs: dict[tuple[str, bytes], str | None] = {}
+        self._items: list[Item] = []
+
+    def run(self) -> None:
+        """Copy all that the project's own refs reach, and the refs."""
+        for commit in self._old.log("--topo-order", "--reverse", *_OWN):
+            self._commit(commit)
+            if len(self._items) >= _BATCH:
+                self._flush()
+        self._flush()
+        for name, ident in refs.list_refs(self._old.git, "refs/").items():
+            if name.startswith(("refs/remotes/", "refs/stash", "refs/notes/")):
+                continue
+            new = self._commits.get(ident) or self._tagged(name)
+            if new is not None and not (name.startswith(refs.RESCUE) and self._spoilt(ident)):
+                refs.swap(self._new.git, name, new, None)
+
+    def _commit(self, commit: Commit) -> None:
+        raw = self._old.read(commit.id)
+        head, _, message = raw.partition(b"\n\n")
+        lines = []
+        signature = False
+        for line in head.split(b"\n"):
+            key, _, value = line.partition(b" ")
+            signature = key in (b"gpgsig", b"gpgsig-sha256") or (signature and key == b"")
+            if signature:  # it signs what is no longer there
+                continue
+            if key == b"tree":
+                lines.append(b"tree " + self._tree(commit.tree).encode())
+            elif key == b"parent":
+                lines.append(b"parent " + self._commits[value.decode()].encode())
+            else:
+                lines.append(line)
+        text = self._redactor.message(message.decode("utf-8", "replace"))
+        data = b"\n".join(lines) + b"\n\n" + text.encode("utf-8")
+        self._commits[commit.id] = self._put(item(b"commit", data))
+
+    def _tree(self, ident: str) -> str:
+        if ident not in self._trees:
+            kept = []
+            for entry in parse_tree(self._old.read(ident)):
+                new: str | None
+                if entry.mode == b"160000":
+                    new = entry.id
+                elif entry.mode == b"40000":
+                    new = self._tree(entry.id)
+                else:
+                    new = self._blob(entry.id, entry.name)
+                if new is not None:
+                    kept.append(TreeEntry(entry.mode, entry.name, new))
+            self._trees[ident] = self._put(item(b"tree", format_tree(kept)))
+        return self._trees[ident]
+
+    def _blob(self, ident: str, name: bytes) -> str | None:
+        key = ident, name
+        if key not in self._blobs:
+            data: bytes | None = self._old.read(ident)
+            if data is not None and self._redactor.concerns(data):
+                data = None if name == _HANDOFF else self._without(data, name)
+            self._blobs[key] = None if data is None else self._put(item(b"blob", data))
+        return self._blobs[key]
+
+    def _without(self, data: bytes, name: bytes) -> bytes:
+        if name == LEDGER_FILE.encode():
+            try:
+                text = text_of(data)
+                ledger = self._redactor.ledger(read(text).ledger)
+                return write(ledger, version_in(text)).encode("utf-8")
+            except UnreadableLedger:
+                pass
+        return self._redactor.data(data)
+
+    def _tagged(self, name: str) -> str | None:
+        """What an annotated tag names; the tag itself becomes a plain one."""
+        done = gitrun.run(
+            self._old.git, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", allowed=(0, 1)
+        )
+        return self._commits.get(done.stdout.decode("ascii").strip())
+
+    def _spoilt(self, ident: str) -> bool:
+        blob = self._old.file(ident)
+        return blob is not None and self._redactor.concerns(self._old.read(blob))
+
+    def _put(self, made: Item) -> str:
+        self._items.append(made)
+        return made.id
+
+    def _flush(self) -> None:
+        self._objects.write(self._items, durable=False)  # packing them afterwards is durable
+        self._items.clear()
+
+
+def _ledgers(repo: Repo) -> list[tuple[str, bytes]]:
+    """Every text that ``ledger.md`` ever had, by id."""
+    done = gitrun.run(repo.git, "rev-list", "--objects", *_OWN, "--", LEDGER_FILE)
+    idents = [
+        line.split(b" ", 1)[0].decode()
+        for line in done.stdout.splitlines()
+        if line.endswith(b" " + LEDGER_FILE.encode())
+    ]
+    return list(repo.read_many(idents))
+
+
+def _copy(old: Path, new: Path) -> None:
+    for name in (*_COPIED, "throughline/turns.json"):
+        if (old / name).is_file():
+            (new / name).parent.mkdir(parents=True, exist_ok=True)
+            (new / name).write_bytes((old / name).read_bytes())
+
+
+def _verify(fresh: Repo, redactor: Redactor) -> None:
+    done = gitrun.run(fresh.git, "rev-list", "--objects", "--all")
+    idents = [line.split(b" ", 1)[0].decode() for line in done.stdout.splitlines()]
+    for start in range(0, len(idents), _BATCH):
+        for ident, data in fresh.read_many(idents[start : start + _BATCH]):
+            if redactor.left_in(data):
+                raise StoreError(
+                    f"The text would still stand in object {ident[:12]}; nothing was changed: "
+                    "change the entry's text by hand first, then purge again."
+                )
+
+
+def _swap(path: Path) -> None:
+    git, new, old = path / ".git", path / NEW, path / OLD
+    if exchange(git, new):
+        remove_tree(new)
+    else:
+        patiently(lambda: git.rename(old))
+        patiently(lambda: new.rename(git))
+        remove_tree(old)
+    sync_folder(path)
+
+
+def _clean_folder(project: "Project", redactor: Redactor) -> None:
+    """What lies beside: the ledger, a handoff, hand edits that could not be read, the index."""
+    repo = project.repo
+    tip = project.tip()
+    write_atomic(project.file.path, repo.read(tip.blob))
+    for path in (*project.path.glob("ledger.edit-not-applied-*.md"), project.path / "handoff.md"):
+        if path.is_file() and redactor.concerns(path.read_bytes()):
+            path.unlink()
+    gitrun.run(repo.git, "read-tree", refs.MAIN)
+    gitrun.run(repo.git, "update-index", "-q", "--refresh", allowed=(0, 1))

@@ -1,0 +1,155 @@
+"""Taking an entry's text out of ledgers, files and messages, wherever it was repeated."""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+import msgspec
+
+from throughline_nb.ledger import Entry, Ledger, Prose, UnreadableLedger, read
+from throughline_nb.ledger.inline import escape
+from throughline_nb.ledger.model import SECTIONS
+from throughline_nb.store.ledgers import text_of
+
+PLACEHOLDER: Final = "[purged]"
+
+_TELLING: Final = 8
+"""Characters from which on a text is looked for elsewhere; shorter ones, such as “yes”, only stand
+for themselves in the entry."""
+
+_PREFIX: Final = 12
+"""Characters of a text's start that give it away in a subject, where long texts are cut."""
+
+_OWN_WORDS: Final = ("text", "reason", "note", "answer", "missing")
+"""Fields that hold words of the entry's own; a source is often shared with others."""
+
+
+class Redactor:
+    """Knows what must go: entries by id, and all texts that they ever had."""
+
+    def __init__(self, idents: Iterable[str]) -> None:
+        self._idents = tuple(idents)
+        self._named = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, self._idents))})(?!\w)")
+        self._texts: dict[str, str] = {}
+
+    def names(self, data: bytes) -> bool:
+        """Whether one of the entries stands in a ledger's text."""
+        text = data.decode("utf-8", "replace")
+        return any(f"**{ident}**" in text for ident in self._idents)
+
+    def learn(self, data: bytes) -> None:
+        """Take up what the entries say in one version."""
+        if not self._named.search(data.decode("utf-8", "replace")):
+            return
+        try:
+            ledger = read(text_of(data)).ledger
+        except UnreadableLedger:
+            return
+        for ident in self._idents:
+            entry = ledger.get(ident)
+            for name in _OWN_WORDS if entry is not None else ():
+                if value := getattr(entry, name):
+                    self._texts[value] = _squeezed(value)
+
+    def concerns(self, data: bytes) -> bool:
+        """Whether a file names an entry, or repeats its words in whatever spelling."""
+        return any(
+            self._named.search(text) is not None or self._repeats(text) for text in _decoded(data)
+        )
+
+    def left_in(self, data: bytes) -> bool:
+        """Whether words of the entries stand there as they were written."""
+        text = data.decode("utf-8", "replace")
+        return any(form in text for form in self._forms())
+
+    def ledger(self, ledger: Ledger) -> Ledger:
+        """A version without the entries, and without their words in others."""
+        lists = {
+            section.attr: tuple(
+                self._entry(entry)
+                for entry in ledger.list(section.attr)
+                if entry.id not in self._idents and entry.text not in self._texts
+            )
+            for section in SECTIONS
+        }
+        return msgspec.structs.replace(
+            ledger,
+            goal=self._text(ledger.goal),
+            prose=tuple(
+                Prose(each.place, self._text(each.text))
+                for each in ledger.prose
+                if each.place not in self._idents
+            ),
+            meta=tuple((key, self._text(value)) for key, value in ledger.meta),
+            **lists,
+        )
+
+    def data(self, data: bytes) -> bytes:
+        """Another file without those words."""
+        text = data.decode("utf-8", "surrogateescape")
+        for form in self._forms():
+            text = text.replace(form, PLACEHOLDER)
+        if self._repeats(text):
+            text = "\n".join(
+                PLACEHOLDER if self._repeats(line) else line for line in text.split("\n")
+            )
+        return text.encode("utf-8", "surrogateescape") if not self._repeats(text) else b""
+
+    def message(self, text: str) -> str:
+        """A commit's message without those words."""
+        subject, line_end, rest = text.partition("\n")
+        found = self._named.search(subject)
+        if found is not None:
+            colon = subject.find(":", found.end())
+            subject = subject if colon < 0 else subject[:colon]
+        text = subject + line_end + rest
+        for value in self._texts:
+            text = _without(text, value)
+        return text
+
+    def _entry(self, entry: Entry) -> Entry:
+        changed = {}
+        for name in Entry.__struct_fields__:
+            value = getattr(entry, name)
+            new = self._text(value)
+            if new != value and name != "id":
+                changed[name] = new
+        return msgspec.structs.replace(entry, **changed) if changed else entry
+
+    def _text(self, text: str) -> str:
+        for value in self._texts:
+            if len(value) >= _TELLING:
+                text = text.replace(value, PLACEHOLDER)
+        return PLACEHOLDER if self._repeats(text) else text
+
+    def _repeats(self, text: str) -> bool:
+        squeezed = _squeezed(text)
+        return any(len(value) >= _TELLING and value in squeezed for value in self._texts.values())
+
+    def _forms(self) -> list[str]:
+        long = [value for value in self._texts if len(value) >= _TELLING]
+        return [form for value in long for form in dict.fromkeys((value, escape(value)))]
+
+
+def _without(text: str, value: str) -> str:
+    start = value if len(value) < _PREFIX else value[:_PREFIX]
+    if len(start) < _TELLING:
+        return text
+    while (at := text.find(start)) >= 0:
+        end = at + len(start)
+        while end < len(text) and end - at < len(value) and text[end] == value[end - at]:
+            end += 1
+        text = text[:at] + PLACEHOLDER + text[end:].removeprefix("…")
+    return text
+
+
+def _decoded(data: bytes) -> list[str]:
+    """A file's text, also as a foreign editor may have saved it."""
+    texts = [data.decode("utf-8", "replace")]
+    if b"\x00" in data:
+        texts += [data.decode(code, "replace") for code in ("utf-16-le", "utf-16-be")]
+    return texts
+
+
+def _squeezed(text: str) -> str:
+    return "".join(c for c in text.casefold() if c.isalnum())
