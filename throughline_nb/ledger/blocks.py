@@ -12,7 +12,9 @@ import msgspec
 from throughline_nb.ledger.model import Entry
 
 _BULLET = re.compile(r"([ \t]*)(\\?[-*+]|[0-9]{1,9}[.)])(?:[ \t]+(.*)|[ \t]*)")
-_DASH_BULLET = re.compile(r"([ \t]*)([–—•‣◦·])[ \t]+(?=(?:\\?\[.{1,2}\][ \t]+)?\\*[*_]\\*[*_][CSFDQP][0-9])(.*)")
+_DASH_BULLET = re.compile(
+    r"([ \t]*)([–—•‣◦·])[ \t]+(?=(?:\\?\[.{1,2}\][ \t]+)?\\*[*_]\\*[*_][CSFDQP][0-9])(.*)"
+)
 _RULE = re.compile(r" {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*")
 _STARTS_BLOCK = re.compile(r"[ \t]*(?:>|<!--|\|.*\|[ \t]*$)")
 _TAB: Final = 4

@@ -92,9 +92,7 @@ class Draft(msgspec.Struct):
     def top(self, text: str, level: int) -> None:
         """Add what stands before the first section: the title, then prose."""
         lines = text.split("\n")
-        title = next(
-            (h for h in outline(lines).headings if h.level < level or h.level == 1), None
-        )
+        title = next((h for h in outline(lines).headings if h.level < level or h.level == 1), None)
         if title is None:
             self.add_prose("top", lines)
             return
@@ -207,7 +205,12 @@ class _Drafting:
         known = self.known if part.kind == "list" else {}
         plan = self.plan
         return cut(
-            self.lines, part.start, part.end, known=known, fences=plan.fences, headings=self.headings
+            self.lines,
+            part.start,
+            part.end,
+            known=known,
+            fences=plan.fences,
+            headings=self.headings,
         )
 
 

@@ -127,9 +127,7 @@ def _looks_flat(lines: list[str]) -> bool:
 
 def _merged(front: Front, other: Front) -> Front:
     known = dict(front.pairs)
-    twice = [
-        _twice(key) for key, value in other.pairs if key in known and known[key] != value
-    ]
+    twice = [_twice(key) for key, value in other.pairs if key in known and known[key] != value]
     pairs = (*front.pairs, *(pair for pair in other.pairs if pair[0] not in known))
     notices = (*front.notices, *other.notices, *twice)
     return Front(pairs, notices, found=front.found or other.found)

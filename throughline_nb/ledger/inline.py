@@ -90,7 +90,7 @@ def escape_paragraph(text: str) -> str:
     number = found["number"]
     if number is None:
         return "\\" + escaped
-    return escaped if escaped[len(number)] == "\\" else f"{number}\\{escaped[len(number):]}"
+    return escaped if escaped[len(number)] == "\\" else f"{number}\\{escaped[len(number) :]}"
 
 
 def escape_heading(text: str) -> str:

@@ -103,14 +103,17 @@ def spelled(base: str, text: str) -> str:
 
 def spelled_prose(base: str, text: str) -> str:
     """As :func:`spelled`, for running text: paragraph by paragraph."""
-    if base == text or prose_key(base) == prose_key(text):
+    if not base or base == text:
+        return text
+    if prose_key(base) == prose_key(text):
         return base
-    old, new = _paragraphs(base), _paragraphs(text)
+    old, typed = _paragraphs(base), _paragraphs(text)
+    new = list(typed)
     old_keys, new_keys = list(map(prose_key, old)), list(map(prose_key, new))
     matcher = SequenceMatcher(None, old_keys, new_keys, autojunk=False)
     for at_old, at_new, size in matcher.get_matching_blocks():
         new[at_new : at_new + size] = old[at_old : at_old + size]
-    return "\n\n".join(new)
+    return text if new == typed else "\n\n".join(new)
 
 
 _PROSE_MARKS = re.compile(
@@ -127,4 +130,4 @@ def prose_key(text: str) -> str:
 
 
 def _paragraphs(text: str) -> list[str]:
-    return re.split(r"\n[ \t]*(?:\n[ \t]*)+(?=\S)", text)
+    return re.split(r"\n(?:[ \t]*\n)+", text)

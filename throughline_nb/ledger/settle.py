@@ -232,7 +232,8 @@ class Settling:
         order = [key for key, _ in self.base.meta if key in found]
         before = dict(self.base.meta)
         return tuple(
-            (key, spelled(before.get(key, ""), found[key])) for key in dict.fromkeys([*order, *found])
+            (key, spelled(before.get(key, ""), found[key]))
+            for key in dict.fromkeys([*order, *found])
         )
 
     def _same_tuple(self, attr: str, entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
@@ -266,9 +267,7 @@ def _as_raw(raw: Raw, entry: Entry) -> Raw:
     fields = {name: escape(getattr(entry, name)) for name in entry.section.fields}
     fields = {name: value for name, value in fields.items() if value}
     box = {"done": "x"}.get(entry.status, " ") if entry.kind == "step" else ""
-    return msgspec.structs.replace(
-        raw, known=None, text=escape(entry.text), fields=fields, box=box
-    )
+    return msgspec.structs.replace(raw, known=None, text=escape(entry.text), fields=fields, box=box)
 
 
 def _insert(entries: list[Entry], kept: list[Entry], order: tuple[Entry, ...]) -> None:

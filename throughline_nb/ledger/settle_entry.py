@@ -150,9 +150,7 @@ def _note(raw: Raw, base: Entry | None, note: str) -> str:
     return spelled(base.note, joined) if base is not None else joined
 
 
-def _status(
-    raw: Raw, ident: str, base: Entry | None, value: str, notices: list[str]
-) -> str:
+def _status(raw: Raw, ident: str, base: Entry | None, value: str, notices: list[str]) -> str:
     """A step's status: a status word that changed beats the box, a changed box the old word."""
     boxed = {"x": "done", " ": "todo"}.get(raw.box, "")
     if base is None:
@@ -170,7 +168,5 @@ def _word(name: str, ident: str, base: Entry | None, value: str, notices: list[s
     folded = re.sub(r"[\s_-]+", " ", key(value)).strip(" .*").casefold()
     if folded in words or not folded:
         return folded or before
-    notices.append(
-        f"{ident}'s {name} “{value}” is none of {', '.join(words)}; it stays {before}."
-    )
+    notices.append(f"{ident}'s {name} “{value}” is none of {', '.join(words)}; it stays {before}.")
     return before
