@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 COMMAND = re.compile(r"\s*/tl(?:\s+(.*?))?\s*", re.DOTALL)
+OTHER_COMMAND = re.compile(r"\s*/[A-Za-z][\w-]*(?:\s[^\n]*)?\s*")
+"""A command of another plugin, such as ``/compact``; a path has a second slash at once."""
+
 PROJECTS_QUESTION = re.compile(
     r"\s*(?:please\s+)?(?:"
     r"what(?:'s|’s| is| are) the status(?:es)? of (?:all )?my projects"
@@ -88,6 +91,9 @@ def preprocess(engine: "Engine", chat: "Chat", text: str, history: History) -> O
         outcome = _command(engine, chat, typed.group(1) or "", turn)
         _guarded(lambda: engine.chats.save(chat.key, state), trouble)
         return _with_status(outcome, trouble)
+    if OTHER_COMMAND.fullmatch(text):  # passes untouched; what is due comes with the next message
+        _guarded(lambda: engine.chats.save(chat.key, state), trouble)
+        return _with_status(Outcome(text, _position(engine, chat)), trouble)
     if project is None and settings.automatic_start and not bound_to:
         project = _guarded(lambda: start_by_itself(engine, chat, history, turn), trouble)
     added: list[str] = []
@@ -129,6 +135,8 @@ def reconcile(engine: "Engine", chat: "Chat", history: History) -> None:
             state.proved = turn
     state.turn = max(state.turn, history.turn)
     if found:
+        # In the order of the turns: a later line supersedes what came before it of later turns.
+        found = dict(sorted(found.items()))
         engine.chats.add_proofs(chat.key, found)
         if chat.proofs is not None:
             chat.proofs |= found

@@ -49,11 +49,14 @@ def purge(run: Run, id_: str) -> Reply:
 @COMMANDS.add()
 def doctor(run: Run) -> Reply:
     """Check git, the home, the settings and the project; say each problem and its cure."""
-    from throughline_nb.engine.doctor import report  # noqa: PLC0415 - rarely needed, and not small
+    from throughline_nb.engine.doctor import report  # noqa: PLC0415 - rarely needed, not small
 
     problems, facts = report(run.engine, run.bound, run.key)
     many = f"{len(problems)} problem{'s' * (len(problems) != 1)} found."
-    return Reply(many if problems else "No problems found.", "\n".join([*problems, *facts]))
+    parts = ["\n".join(problems), "\n".join(facts)]
+    return Reply(
+        many if problems else "No problems found.", "\n\n".join(part for part in parts if part)
+    )
 
 
 @COMMANDS.add()

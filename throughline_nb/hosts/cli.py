@@ -114,6 +114,15 @@ def replay(place: Place, file: Path) -> None:
     replay_file(file, place.home if place.given else None, click.echo)
 
 
+@cli.command("merge-driver", hidden=True)
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
+def merge_driver(files: tuple[Path, ...]) -> None:
+    """What git runs to merge ``ledger.md`` (``%O %A %B %P``); it is configured in each project."""
+    from throughline_nb.store.driver import merge_driver as merge  # noqa: PLC0415
+
+    sys.exit(merge(*files[:3]))
+
+
 @contextlib.contextmanager
 def _plain_errors() -> Iterator[None]:
     """Tell an error in one line, and never show a traceback."""
