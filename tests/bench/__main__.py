@@ -29,7 +29,14 @@ def main(arguments: list[str]) -> int:
             [
                 str(FOLDER),
                 *("-o", "addopts=", "-o", "python_files=bench_*.py"),
-                *("-q", "-p", "no:cacheprovider", "--no-header"),
+                *(
+                    "-q",
+                    "-p",
+                    "no:cacheprovider",
+                    "--no-header",
+                    "-W",
+                    "ignore:Not saving anything",
+                ),
                 *("--benchmark-only", "--benchmark-quiet", f"--benchmark-json={found}"),
                 *arguments,
             ]
