@@ -2,6 +2,7 @@
 
 import time
 
+from throughline_nb.engine.naming import title_of
 from throughline_nb.engine.registry import COMMANDS, UsageError
 from throughline_nb.engine.run import Reply, Run
 from throughline_nb.ledger import Ledger
@@ -17,7 +18,7 @@ def start(run: Run, goal: str = "") -> Reply:
         goal: What the project must produce.
     """
     goal = one_line(goal)
-    title = " ".join(goal.split()[:6]) if goal else f"project-{_day(run.now)}"
+    title = title_of(goal) or f"project-{_day(run.now)}"
     old = run.bound.slug if run.bound else ""
     name = run.engine.projects.free_slug(title)
     sentence = f"Project started: {goal}" if goal else "Project started"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from throughline_nb.chat import History, Message, fingerprint
+from throughline_nb.engine.naming import title_of
 from throughline_nb.engine.registry import UsageError
 from throughline_nb.errors import ThroughLineError
 from throughline_nb.ledger import Entry, Ledger
@@ -212,7 +213,7 @@ def start_by_itself(engine: "Engine", chat: "Chat", history: History, turn: int)
         return None
     first = next((m for m in history.messages(1) if m.role == "user"), None)
     asked = " ".join(without_blocks(first.text).split()) if first else ""
-    slug = engine.projects.free_slug(" ".join(asked.split()[:6]) or "project")
+    slug = engine.projects.free_slug(title_of(asked) or "project")
     ledger = Ledger(project=slug, next=(1, 1, 1, 1, 1, 2))
     if asked:
         proposal = Entry(

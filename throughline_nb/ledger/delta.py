@@ -4,10 +4,14 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from throughline_nb.ledger.model import SECTIONS, Entry, Ledger
+from throughline_nb.ledger.model import SECTIONS, Entry, Ledger, is_id
 
 SENTENCE_CHARACTERS = 100
 """Where the text in a sentence is cut, so that a commit's subject stays one line."""
+
+
+RUN = 3
+"""Ids in a row that a summary draws together."""
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -66,11 +70,26 @@ def changes(before: Ledger, after: Ledger) -> tuple[Change, ...]:
 
 
 def summary(found: Iterable[Change]) -> str:
-    """Short, grouped by what happened: ``F12, F13 added; S3 done``."""
+    """Short, grouped by what happened: ``F12, F13 added; S1 to S7 done``."""
     groups: dict[str, list[str]] = {}
     for change in found:
         groups.setdefault(change.what, []).append(change.name)
-    return "; ".join(f"{', '.join(names)} {what}" for what, names in groups.items())
+    return "; ".join(f"{', '.join(_runs(names))} {what}" for what, names in groups.items())
+
+
+def _runs(names: Sequence[str]) -> Iterable[str]:
+    """Names with three or more ids that follow each other drawn together: ``S1 to S7``."""
+    run: list[str] = []
+    for name in [*names, ""]:
+        if run and is_id(name) and is_id(run[-1]) and _follows(name, run[-1]):
+            run.append(name)
+            continue
+        yield from run if len(run) < RUN else [f"{run[0]} to {run[-1]}"]
+        run = [name] if name else []
+
+
+def _follows(name: str, before: str) -> bool:
+    return name[0] == before[0] and int(name[1:]) == int(before[1:]) + 1
 
 
 def sentence(found: Sequence[Change]) -> str:
@@ -113,4 +132,12 @@ def _changed(base: Entry, entry: Entry) -> Change:
         return Change(what, entry.id, entry.suspect, fields)
     if "text" not in fields and fields == ("state",):
         return Change(entry.state, entry.id, "", fields)
-    return Change("changed", entry.id, entry.text if "text" in fields else "", fields)
+    return Change("changed", entry.id, _new(entry, fields), fields)
+
+
+def _new(entry: Entry, fields: Sequence[str]) -> str:
+    """The text where it changed, else the first other field that a person would name."""
+    if "text" in fields:
+        return entry.text
+    named = ("source", "reason", "because", "answer", "note")
+    return next((f"{name} {getattr(entry, name)}" for name in named if name in fields), "")
