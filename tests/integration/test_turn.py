@@ -260,6 +260,14 @@ def test_other_commands_pass(chat, text):
     assert chat.say(text).text == text
 
 
+@pytest.mark.parametrize("text", ["/compress", "/compact now", "/usage"])
+def test_other_commands_pass_untouched_in_a_bound_chat_too(bound, text):
+    outcome = bound.say(text)
+    assert outcome.text == text
+    assert outcome.status.startswith("throughLine: ")
+    assert OPENING in bound.say("/usr/bin/env is a path").text
+
+
 @pytest.mark.parametrize("text", ["/tl statsu", "/tl goal", "/tl accept P9", "/tl open nowhere"])
 def test_a_failing_command_becomes_one_instruction(bound, text):
     outcome = bound.say(text)

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from throughline_nb.errors import StoreError, UnreadableFileError
+from throughline_nb.errors import StoreError, ThroughLineError, UnreadableFileError
 from throughline_nb.ledger import Ledger, Prose
 from throughline_nb.ledger.delta import changes, sentence
 from throughline_nb.store.files import lock, patiently, reason, remove_tree, sync_folder
@@ -84,6 +84,29 @@ def import_legacy(home: Home, slug: str, now: float) -> Project | None:
                 f"files are kept in {folder} or {beside}: check permissions and free space."
             ) from error
         return Projects(home).open(slug)
+
+
+def import_waiting(home: Home, now: float) -> tuple[str, ...]:
+    """Import every project of the earlier plugin's format; call when an engine starts.
+
+    Args:
+        home: The home.
+        now: Seconds since the epoch.
+
+    Returns:
+        One line each: what was imported, or why not.
+    """
+    lines = []
+    for slug in waiting(home):
+        try:
+            if import_legacy(home, slug, now) is not None:
+                lines.append(
+                    f"Project {slug} of the earlier plugin was imported; its own files are kept "
+                    f"in {home.path / ORIGINALS}."
+                )
+        except ThroughLineError as error:
+            lines.append(str(error))
+    return tuple(lines)
 
 
 def _read(folder: Path, slug: str, now: float) -> list[Snapshot]:

@@ -1,0 +1,129 @@
+"""``make demo``: a long chat with throughLine beside it, in less than half a minute.
+
+Replays the bundled chat; edits ``ledger.md`` by hand in the middle, in an editor that escapes and
+flattens, while the model goes on writing; takes a change back; goes on in a second chat; and ends
+with what git knows of it all. The project stays where the output says.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from throughline_nb.engine.session import Engine
+from throughline_nb.errors import ThroughLineError
+from throughline_nb.hosts.lmstudio_files import Conversation, conversations, read_conversation
+from throughline_nb.hosts.replay import Clock, Player, Screen
+from throughline_nb.store.home import Home
+
+sys.path.insert(0, str(Path(__file__).parent))
+import editor
+
+CHATS = Path(__file__).parents[1] / "data" / "conversations"
+EDITED_IN = 13
+"""Turn in which the person has ledger.md open; it is saved before the second call in it."""
+
+
+def main() -> None:
+    """Run the demo."""
+    folder = Path(tempfile.mkdtemp(prefix="throughline-demo-"))
+    screen = Screen.standard(print, brief=True)
+    first, second = map(read_conversation, conversations(CHATS))
+    clock = Clock(first.created)
+    engine = Engine(Home(folder), clock)
+
+    screen.line("throughLine keeps the state of a long problem outside the conversation.")
+    screen.line(f"Everything below happens in {folder}")
+    play_first(engine, first, screen, clock)
+    clock.now = second.created
+    chat(screen, second, "a second chat, a day later")
+    player = Player(engine, second, screen, clock)
+    for turn in second.turns:
+        player.play(turn)
+
+    project = engine.projects.find("llm-runtimes").path
+    with paged(screen, "What git knows: git log --graph"):
+        git(project, "log", "--graph", "--format=%h %<(11,trunc)%an %s")
+    with paged(screen, "What the second chat changed: git diff"):
+        git(project, "diff", "--unified=0", f"HEAD~{second_chat_changes(engine, second)}", "HEAD")
+    screen.heading("Look around")
+    screen.line(f"The ledger:   {project / 'ledger.md'}")
+    screen.line(f"The history:  git -C {project} log --graph")
+    screen.line(f"A command:    {sys.executable} -m throughline_nb --home {folder} list")
+
+
+def play_first(engine: Engine, first: Conversation, screen: Screen, clock: Clock) -> None:
+    """The first chat, with a hand edit in the middle of a turn."""
+    chat(screen, first, "the first chat, 26 turns")
+    player = Player(engine, first, screen, clock)
+    for turn in first.turns:
+        if turn.turn == EDITED_IN:
+            player.play(turn, HandEdit(engine, screen))
+        else:
+            player.play(turn)
+
+
+class HandEdit:
+    """The person opens ledger.md as the turn begins, and saves it when the model wrote once."""
+
+    def __init__(self, engine: Engine, screen: Screen) -> None:
+        self._file = engine.projects.find("llm-runtimes").path / "ledger.md"
+        self._screen = screen
+        self._opened = ""
+
+    def __call__(self, call: int) -> None:
+        """Before each call of the model in that turn."""
+        if call == 1:
+            self._opened = self._file.read_text(encoding="utf-8")
+            self._screen.labelled("you", "(open ledger.md in a rich-text editor)", "33")
+        elif call == 2:
+            text = editor.saved(editor.edited(self._opened))
+            self._file.write_bytes(text.encode())
+            self._screen.labelled(
+                "you", "(save it, now older than what the model wrote since:)", "33"
+            )
+            shown = [
+                line
+                for line in text.splitlines()
+                if "**S4" in line or "example server" in line or "24 open" in line
+            ]
+            self._screen.block("\n".join(shown[:4]))
+
+
+def chat(screen: Screen, conversation: Conversation, what: str) -> None:
+    """The heading of a chat."""
+    name = conversation.name or "(no name)"
+    screen.heading(f"{name}: {what}, {conversation.key}")
+
+
+def second_chat_changes(engine: Engine, second: Conversation) -> int:
+    """How many versions on the first-parent line the second chat made."""
+    records = engine.projects.find("llm-runtimes").history(50)
+    return sum(record.chat == str(second.key) for record in records)
+
+
+@contextmanager
+def paged(screen: Screen, title: str) -> Iterator[None]:
+    """A heading for what git prints itself."""
+    screen.heading(title)
+    sys.stdout.flush()
+    yield
+
+
+def git(folder: Path, *arguments: str) -> None:
+    """Print what git says."""
+    colour = "never" if os.environ.get("NO_COLOR") or not sys.stdout.isatty() else "always"
+    command = ["git", "-C", str(folder), "-c", f"color.ui={colour}", "--no-pager", *arguments]
+    subprocess.run(command, check=True)
+
+
+if __name__ == "__main__":
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(encoding="utf-8", errors="replace")
+    try:
+        main()
+    except ThroughLineError as error:
+        sys.exit(f"demo: {error}")
