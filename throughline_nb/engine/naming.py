@@ -5,9 +5,10 @@ from typing import Final
 WORDS: Final = 6
 """Words of the goal or the first message that make a name."""
 
-_LOOSE_ENDS: Final = frozenset(
-    "a an and as at by for from in of on or per than the to vs with".split()
-)
+_LOOSE_ENDS: Final = {
+    *("a", "an", "and", "as", "at", "by", "for", "from", "in"),
+    *("of", "on", "or", "per", "than", "the", "to", "vs", "with"),
+}
 
 
 def title_of(text: str) -> str:
