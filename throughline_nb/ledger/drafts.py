@@ -16,7 +16,7 @@ from throughline_nb.ledger.outline import Outline, Part, outline
 from throughline_nb.ledger.writer import NO_GOAL
 
 _ENTRY = re.compile(
-    r"(?P<strike>~{1,2})?(?:\\*\[(?P<box>[ xX]?)\\*\]\s+|(?P<ballot>[☐☑☒])\s+)?"
+    r"(?P<strike>~{1,2})?(?P<boxed>\\*\[(?P<box>[ xX]?)\\*\]\s+|(?P<ballot>[☐☑☒])\s+)?"
     r"(?P<strike2>~{1,2})?"
     r"(?:(?:\\*[*_]){2}\s*(?P<id>[CSFDQP][1-9][0-9]{0,8})\s*(?:(?:\\*[*_]){2}:?|:(?:\\*[*_]){2})"
     r"(?=\s|$|~)|(?P<bare>[CSFDQP][1-9][0-9]{0,8})(?=[\s:.]|$)[:.]?)?\s*",
@@ -225,8 +225,8 @@ def _bullet(result: Draft, attr: str, entry: Raw | None, bullet: Bullet) -> Raw 
         if name:
             entry.fields[name] = _value(content)
             for paragraph in bullet.more:
-                if name in _FREE_TEXT:
-                    entry.fields[name] += " " + paragraph
+                if name in _FREE_TEXT or not entry.fields[name]:
+                    entry.fields[name] = join(entry.fields[name], paragraph)
                 else:
                     entry.extra.append(paragraph)
             return entry
@@ -247,7 +247,7 @@ def _entry(attr: str, bullet: Bullet, found: re.Match[str] | None) -> Raw:
         if bare and BY_LETTER[bare[0]].attr != attr:
             bare = ""
         plan = (ident or bare or BY_ATTR[attr].letter)[0] == "S"  # type: ignore[index]
-        boxed = found["box"] is not None or found["ballot"] is not None
+        boxed = found["boxed"] is not None
         if ident or bare or (plan and boxed):
             new.ident = ident or bare
             new.bare = bool(bare)
@@ -255,7 +255,7 @@ def _entry(attr: str, bullet: Bullet, found: re.Match[str] | None) -> Raw:
             if boxed:
                 ticked = (found["box"] or " ") in "xX" or found["ballot"] in ("☑", "☒")
                 new.box = "x" if ticked else " "
-            text = text[found.end() :] if ident or bare else text[found.end("box") :]
+            text = text[found.end() :] if ident or bare else text[found.end("boxed") :]
     new.text = " ".join([text, *bullet.more])
     return new
 

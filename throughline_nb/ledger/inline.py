@@ -32,10 +32,11 @@ _ESCAPED = re.compile(
 _HAS_SPECIAL = re.compile(r"[\\*\[\]~$`_<&!{>]|://|(?<![^ ])(?:[-+=#]|[0-9]{1,9}[.)] )")
 _PARAGRAPH_START = re.compile(r"[#>\-+=|:]|(?P<number>[0-9]{1,9})[.)](?![^ ])|\(none\)$")
 _HEADING_END = re.compile(r"(?<!\\)(?:(?<!#)#+$|\{(?=[^{}`]*\}$))")
+_BRACKETS: Final = "(["
 _CLOSING: Final = ".,:;!?'\"]}*_~…’”»。，、；：！？）】」』"
 
 _UNESCAPED = re.compile(
-    r"\\(?P<char>[!-/:-@\[-`{-~])"
+    r"\\(?P<char>[!-/:-@\[-`{-~‐-―‘-‟…])"
     r"|(?P<ticks>`+)"
     r"|<(?P<auto>(?i:https?://|www\.)[^\s<>]*|[\w.+-]+@[\w-]+(?:\.[\w-]+)+)>"
     rf"|(?P<entity>{_ENTITY})"
@@ -134,18 +135,19 @@ def unescape(text: str) -> str:
 def cut_url(url: str) -> str:
     """The part of ``url`` that belongs to it where it stands in running text.
 
-    It ends before the first unbalanced ``)`` and before closing punctuation.
+    It ends before the first unbalanced ``)`` or ``]`` and before closing punctuation.
     """
-    depth = 0
+    depth = dict.fromkeys(_BRACKETS, 0)
     for at, char in enumerate(url):
-        if char == "(":
-            depth += 1
-        elif char == ")":
-            depth -= 1
-            if depth < 0:
+        if char in "([":
+            depth[char] += 1
+        elif char in ")]":
+            opening = "(" if char == ")" else "["
+            depth[opening] -= 1
+            if depth[opening] < 0:
                 url = url[:at]
                 break
-    return url.rstrip(_CLOSING)
+    return url.rstrip(_CLOSING if "[" not in url else _CLOSING.replace("]", ""))
 
 
 def same_link(label: str, target: str) -> bool:

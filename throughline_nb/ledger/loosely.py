@@ -22,9 +22,12 @@ _FOLD: Final = str.maketrans(
     }
 )
 _LEFT_OVER = re.compile(r"[\\&<\[`]")
+_ROUNDS: Final = 4
+"""How often a text is read again: an editor's escapes, on top of another's."""
+
 _DASHES = re.compile(r"-{2,}")
 _TICKS = re.compile(r" *`+ *")
-_DOUBLED = re.compile(r"\\+(?=[!-/:-@\[-`{-~])")
+_BRACKETED = re.compile(r"(?i)<+((?:https?://|www\.)[^\s<>]*|[\w.+-]+@[\w-]+(?:\.[\w-]+)+)>+")
 _MARKS = re.compile(r"(?<=\S)[*_~]+(?![^\W_])|(?<![^\W_])[*_~]+(?=\S)")
 _HAS_MARKS = re.compile(r"[*_~]")
 _URL = re.compile(r"(?i)https?://[^\s<>`]+")
@@ -43,9 +46,11 @@ def key(text: str, *, marks: bool = True) -> str:
         marks: Whether ``*``, ``_`` and ``~`` at the edges of words are folded too.
     """
     if _LEFT_OVER.search(text):
-        text = one_line(unescape(text))
-        if "\\" in text:
-            text = _DOUBLED.sub("", text)
+        for _ in range(_ROUNDS):
+            before, text = text, one_line(unescape(text))
+            if text == before:
+                break
+        text = _BRACKETED.sub(r"\1", text.replace("\\", ""))
     if not text.isascii():
         text = _WIDE_SPACE.sub("", text.translate(_FOLD))
     if "--" in text:
@@ -125,7 +130,7 @@ _PROSE_MARKS = re.compile(
 @lru_cache(maxsize=1024)
 def prose_key(text: str) -> str:
     """Running text with layout and marks folded away."""
-    text = _PROSE_MARKS.sub(" ", text.replace("\\\n", "\n"))
+    text = _PROSE_MARKS.sub(" ", text.replace("\\\n", "\n").replace("\xa0", " "))
     return key(one_line(key(one_line(unescape(text))))).replace(" ", "").replace("`", "")
 
 

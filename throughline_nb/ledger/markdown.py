@@ -30,6 +30,7 @@ _LAST_LINE = re.compile(
 )
 _CUT_LAST_LINE = re.compile(r"\n(?:L|Le|Led|Ledg|Ledge|Ledger(?: (?:v|ver\w*|·).*)?)\s*\Z")
 _BOLD_ID = re.compile(r"(?m)^[ \t]*[-*+][ \t].{0,20}?\\?\*\\?\*([CSFDQP][0-9]+)\\?\*\\?\*")
+_NO_BREAK = re.compile(r"\xa0|(?<!\\)&nbsp;")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _MARKERS = (re.compile(r"<{7}(?: |$)"), re.compile(r"={7}$"), re.compile(r">{7}(?: |$)"))
 
@@ -77,13 +78,14 @@ def read(text: str | bytes, base: Ledger | None = None) -> Reading:
     front, body = split_front(content)
     last, body = _take_last_line(body)
     raw_lines = body.split("\n")
-    lines = body.replace("\xa0", " ").split("\n") if "\xa0" in body else raw_lines
+    plain = _NO_BREAK.sub(" ", body) if "\xa0" in body or "&nbsp;" in body else body
+    lines = raw_lines if plain is body else plain.split("\n")
     plan = outline(lines)
     if not plan.level:
         raise UnreadableLedger("The file has none of a ledger's headings, such as Goal or Plan.")
     _refuse_conflict(lines, plan)
     front_found = front.get("throughline") is not None
-    top = clean_top("\n".join(raw_lines[: plan.parts[0].end]), front_found=front_found)
+    top = clean_top("\n".join(lines[: plan.parts[0].end]), front_found=front_found)
     known = {render(entry): entry for entry in base.entries()} if base is not None else {}
     found = draft(lines, raw_lines, plan, known, top.text)
     if base is not None:
@@ -170,4 +172,5 @@ def _strays(found: Draft, base: Ledger) -> frozenset[str]:
     if not absent:
         return frozenset()
     prose = "\n".join(piece.text for piece in found.prose)
-    return frozenset(ident for ident in _BOLD_ID.findall(prose) if ident in absent)
+    mentioned = _BOLD_ID.findall("\n".join(piece.text for piece in base.prose))
+    return (absent & frozenset(_BOLD_ID.findall(prose))) - frozenset(mentioned)

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from throughline_nb.ledger.inline import unescape
+from throughline_nb.ledger.inline import one_line, unescape
 from throughline_nb.ledger.model import SECTIONS
 from throughline_nb.ledger.writer import GOAL_TITLE, NOTES_TITLE
 
@@ -138,7 +138,7 @@ def _headings(lines: list[str], fences: tuple[tuple[int, int], ...]) -> tuple[He
 
 
 def _title(text: str) -> str:
-    return unescape(_ATTRIBUTES.sub("", text)).strip()
+    return one_line(unescape(_ATTRIBUTES.sub("", text)))
 
 
 def _paragraph_above(lines: list[str], number: int) -> int:

@@ -21,7 +21,7 @@ from throughline_nb.ledger.model import (
     Ledger,
 )
 from throughline_nb.ledger.settle_entry import Settled, read_value, settle_entry, settle_new
-from throughline_nb.ledger.settle_prose import settle_prose
+from throughline_nb.ledger.settle_prose import cut_off_prose, settle_prose
 
 _EMPTY: Final = Ledger()
 
@@ -66,6 +66,8 @@ class Settling:
     def run(self) -> Ledger:
         """Settle everything."""
         self._give_ids()
+        if self.base.prose:
+            cut_off_prose(self.found, self.ids, self.base)
         self._entries()
         kept = self._kept_back()
         lists: dict[str, list[Entry]] = {section.attr: [] for section in SECTIONS}
@@ -232,7 +234,7 @@ class Settling:
         order = [key for key, _ in self.base.meta if key in found]
         before = dict(self.base.meta)
         return tuple(
-            (key, spelled(before.get(key, ""), found[key]))
+            (key, _respelled(before.get(key, ""), found[key]))
             for key in dict.fromkeys([*order, *found])
         )
 
@@ -261,6 +263,12 @@ def settle(
     settling = Settling(found, base, front, numbers, complete=complete)
     ledger = settling.run()
     return (base if base is not None and ledger == base else ledger), tuple(settling.notices)
+
+
+def _respelled(before: str, value: str) -> str:
+    """A value of the front matter; smart quotes around it are YAML's own, made typographic."""
+    bare = value.strip("“”‘’")
+    return before if before and equal(before, bare) else spelled(before, value)
 
 
 def _as_raw(raw: Raw, entry: Entry) -> Raw:
