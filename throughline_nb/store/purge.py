@@ -41,7 +41,10 @@ NEW = ".git.purged"
 OLD = ".git.before"
 
 _HANDOFF = b"handoff.md"
-_COPIED = ("config", "description", "info/exclude", "info/attributes")
+_COPIED = (
+    *("config", "description", "info/exclude", "info/attributes"),
+    *("throughline/turns", "throughline/questions.json"),
+)
 _BATCH = 64
 _OWN = ("--exclude=refs/remotes/*", "--exclude=refs/stash", "--all")
 
@@ -120,16 +123,19 @@ class Rebuild:
 
     def run(self) -> None:
         """Copy all that the project's own refs reach, and the refs."""
-        for commit in self._old.log("--topo-order", "--reverse", *_OWN):
+        own = refs.list_refs(self._old.git, "refs/")
+        spoilt = [n for n, i in own.items() if n.startswith(refs.RESCUE) and self._spoilt(i)]
+        without = [f"--exclude={name}" for name in spoilt]
+        for commit in self._old.log("--topo-order", "--reverse", *without, *_OWN):
             self._commit(commit)
             if len(self._items) >= _BATCH:
                 self._flush()
         self._flush()
-        for name, ident in refs.list_refs(self._old.git, "refs/").items():
-            if name.startswith(("refs/remotes/", "refs/stash", "refs/notes/")):
+        for name, ident in own.items():
+            if name in spoilt or name.startswith(("refs/remotes/", "refs/stash", "refs/notes/")):
                 continue
             new = self._commits.get(ident) or self._tagged(name)
-            if new is not None and not (name.startswith(refs.RESCUE) and self._spoilt(ident)):
+            if new is not None:
                 refs.swap(self._new.git, name, new, None)
 
     def _commit(self, commit: Commit) -> None:
@@ -219,7 +225,7 @@ def _ledgers(repo: Repo) -> list[tuple[str, bytes]]:
 
 
 def _copy(old: Path, new: Path) -> None:
-    for name in (*_COPIED, "throughline/turns.json"):
+    for name in _COPIED:
         if (old / name).is_file():
             (new / name).parent.mkdir(parents=True, exist_ok=True)
             (new / name).write_bytes((old / name).read_bytes())
