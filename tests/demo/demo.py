@@ -37,6 +37,11 @@ def main() -> None:
 
     screen.line("throughLine keeps the state of a long problem outside the conversation.")
     screen.line(f"Everything below happens in {folder}")
+    screen.line()
+    screen.labelled("status", "the line that the user sees above the reply")
+    screen.labelled("added", "what goes to the model with the user's message")
+    screen.labelled("tools", "which tools of throughLine the model is offered, where that changes")
+    screen.labelled("call", "a call of one of them, and the first line of its result")
     play_first(engine, first, screen, clock)
     clock.now = second.created
     chat(screen, second, "a second chat, a day later")
@@ -127,3 +132,5 @@ if __name__ == "__main__":
         main()
     except ThroughLineError as error:
         sys.exit(f"demo: {error}")
+    except BrokenPipeError:  # the reader closed early, as `| head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

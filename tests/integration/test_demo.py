@@ -15,7 +15,8 @@ DEMO = Path(__file__).parents[1] / "demo" / "demo.py"
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory) -> str:
-    env = {**os.environ, "TMPDIR": str(tmp_path_factory.mktemp("demo")), "PYTHONUTF8": "1"}
+    folder = str(tmp_path_factory.mktemp("demo"))
+    env = {**os.environ, "TMPDIR": folder, "TEMP": folder, "TMP": folder, "PYTHONUTF8": "1"}
     done = subprocess.run(
         [sys.executable, DEMO], env=env, capture_output=True, encoding="utf-8", check=False
     )

@@ -41,7 +41,8 @@ def open_(run: Run, name: str) -> Reply:
     _bind(run, project.slug)
     ledger = project.read().ledger
     return Reply(
-        f"Project {project.slug} is open here: {ledger.goal or 'no goal yet'}.", name=project.slug
+        f"Project {project.slug} is open here: {(ledger.goal or 'no goal yet').rstrip('.')}.",
+        name=project.slug,
     )
 
 
