@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 endif
 READY := $(VENV)/.ready
 
-.PHONY: help demo test quick deep lint bench corpora clean
+.PHONY: help demo picture test quick deep lint bench corpora clean
 
 help: ## what each target does
 	@grep -hE '^[a-z]+:.*## ' Makefile | sed 's/:.*## /\t/'
@@ -38,6 +38,9 @@ lint: $(READY) ## ruff, mypy --strict, import-linter
 
 bench: $(READY) ## measure speed as ratios, write docs/benchmarks.md
 	$(BIN)/python -m tests.bench
+
+picture: $(READY) ## draw the README's picture from what the demo prints now
+	$(BIN)/python tests/demo/picture.py
 
 corpora: $(READY) ## make the editors' fixtures again with the real tools (needs node >= 20)
 	$(BIN)/python -m tests.corpora

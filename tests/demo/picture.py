@@ -13,6 +13,9 @@ PICTURE = HERE.parents[1] / "docs" / "demo.svg"
 COLUMN, ROW, MARGIN = 8.43, 19, 18
 """Size of a character cell and of the margin, in pixels at a font size of 14."""
 
+NO_BREAK = "\N{NO-BREAK SPACE}"
+"""In place of a space, since runs of spaces are drawn as one."""
+
 COLOURS = {
     "heading": "#e6edf3",
     "user": "#ffffff",
@@ -60,33 +63,37 @@ def svg(lines: list[str]) -> str:
     """The lines as a picture of a terminal."""
     width = round(100 * COLUMN + 2 * MARGIN)
     height = len(lines) * ROW + 2 * MARGIN
-    rows = "\n".join(
-        f'<text y="{MARGIN + (i + 0.75) * ROW:.0f}">{row(line)}</text>'
-        for i, line in enumerate(lines)
-    )
+    rows, kind = [], "plain"
+    for number, line in enumerate(lines):
+        drawn, kind = row(line, kind)
+        rows.append(f'<text y="{MARGIN + (number + 0.75) * ROW:.0f}">{drawn}</text>')
+    text = "\n".join(rows)
     font = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
     return f"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img">
 <title>Part of what make demo prints: a hand edit that is merged while the model writes</title>
 <rect width="{width}" height="{height}" rx="8" fill="#0d1117"/>
-<g font-family="{font}" font-size="14" xml:space="preserve">
-{rows}
+<g font-family="{font}" font-size="14">
+{text}
 </g>
 </svg>
 """
 
 
-def row(line: str) -> str:
-    """One line in its colours: the label dim, the rest by what the label says."""
+def row(line: str, before: str) -> tuple[str, str]:
+    """One line in its colours, and the kind of line that it was.
+
+    The label is dim, the rest by what the label says, or the one above it.
+    """
     line = line[:100]
     found = re.match(r"( {2,9})([a-z]+ ?[a-z]*)( {2})(.*)", line)
     if line.startswith("──"):
-        return span(0, line, "heading")
+        return span(0, line, "heading"), "plain"
     if found and len(found[1] + found[2]) == 10:
         kind = found[2] if found[2] in COLOURS else "plain"
-        return span(0, found[1] + found[2], "label") + span(12, found[4], kind)
+        return span(0, found[1] + found[2], "label") + span(12, found[4], kind), kind
     if line.startswith(" " * 12 + "│"):
-        return span(12, line[12:], "block")
-    return span(0, line, "plain")
+        return span(12, line[12:], "block"), before
+    return span(0, line, before if line.startswith(" " * 12) else "plain"), before
 
 
 def span(column: int, text: str, kind: str) -> str:
@@ -100,7 +107,7 @@ def span(column: int, text: str, kind: str) -> str:
     length = len(text) * COLUMN
     return (
         f'<tspan x="{x:.1f}" textLength="{length:.1f}" fill="{COLOURS[kind]}">'
-        f"{escape(text)}</tspan>"
+        f"{escape(text).replace(' ', NO_BREAK)}</tspan>"
     )
 
 
