@@ -138,15 +138,15 @@ def text_and_files(content: Any, skipped: Counter[str]) -> tuple[str, tuple[str,
 def stored(version: Version) -> Any:
     """The content that plugins stored in place of what was typed, or None."""
     for value in (version.preprocessed, version.processed):
-        if isinstance(value, Mapping):
-            value = value.get("content")  # noqa: PLW2901 - the same thing, one layer down
-        if isinstance(value, list) and value:
-            inner = [item.get("content") for item in value if isinstance(item, Mapping)]
-            if all(isinstance(item, list) for item in inner):
-                return [part for item in inner for part in item]
-            return value
-        if isinstance(value, str) and value:
-            return value
+        content = value.get("content") if isinstance(value, Mapping) else value
+        if isinstance(content, list) and content:
+            nested = [item.get("content") for item in content if isinstance(item, Mapping)]
+            lists = [item for item in nested if isinstance(item, list)]
+            if lists and len(lists) == len(content):  # messages, each with a content of its own
+                return [part for parts in lists for part in parts]
+            return content
+        if isinstance(content, str) and content:
+            return content
     return None
 
 

@@ -182,8 +182,8 @@ def state(section: Section, item: Mapping[str, Any]) -> tuple[str, frozenset[str
     default = _DEFAULTS.get(section.attr, "")
     for flag in ("retracted", "done", "verified"):
         if flag in table and isinstance(item.get(flag), bool):
-            found, names = state(section, {k: v for k, v in item.items() if k != flag})
-            return flag if item[flag] else found, names | {flag}
+            found, told = state(section, {k: v for k, v in item.items() if k != flag})
+            return flag if item[flag] else found, told | {flag}
     for name in ("status", "state", "verification"):
         folded = re.sub(r"[\s-]+", "_", str(item.get(name)).strip().casefold())
         for known, names in table.items():
