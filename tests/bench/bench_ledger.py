@@ -45,16 +45,14 @@ def test_cold_read(benchmark):
     files = Files()
     made: list[Ledger] = []
 
-    def file(_=None):
+    def fresh():
         made[:] = [files.new()]
         files.text = write(made[0], VERSION)
         forget()
-        return files.text
 
     got = []
-    subject = Timed(lambda text: got.append(read(text)), lambda: files.text)
-    peer = Timed(lambda _: files.tree(files.text), file)
-    alternate(benchmark, subject, {"read-cold": peer}, rounds=ROUNDS)
+    subject = Timed(lambda _: got.append(read(files.text)))
+    alternate(benchmark, subject, {"read-cold": files.peer()}, rounds=ROUNDS, prepare=fresh)
     assert got[-1].ledger == made[0]
     assert got[-1].version == VERSION
 
@@ -88,16 +86,14 @@ def _hand_edit(benchmark, key, save):
         wanted.clear()
         wanted.update(changed)
         files.text = save(text)
-        return files.text
 
     got = []
 
-    def absorb(text):
-        reading = read(text, base)
+    def absorb(_):
+        reading = read(files.text, base)
         got[:] = [reading, merge(base, ours, reading.ledger)]
 
-    peer = Timed(lambda _: files.tree(files.text), edit)
-    alternate(benchmark, Timed(absorb, lambda: files.text), {key: peer}, rounds=ROUNDS)
+    alternate(benchmark, Timed(absorb), {key: files.peer()}, rounds=ROUNDS, prepare=edit)
     reading, merged = got
     assert reading.version == VERSION
     assert {e.id: e.text for e in merged.ledger.findings if e not in ours.findings} == wanted
@@ -109,15 +105,15 @@ def test_write_whole(benchmark):
     files = Files()
     texts = []
 
-    def fresh():
-        made = files.new()
-        files.text = write(made, VERSION)
-        forget()
-        return copied(made)
+    made = []
 
-    subject = Timed(lambda made: texts.append(write(made, VERSION)), fresh)
-    files.text = write(files.new(), VERSION)
-    alternate(benchmark, subject, {"write-whole": files.peer()}, rounds=ROUNDS)
+    def fresh():
+        made[:] = [files.new()]
+        files.text = write(made[0], VERSION)
+        forget()
+
+    subject = Timed(lambda new: texts.append(write(new, VERSION)), lambda: copied(made[0]))
+    alternate(benchmark, subject, {"write-whole": files.peer()}, rounds=ROUNDS, prepare=fresh)
     assert texts[-1] == files.text
 
 

@@ -1,7 +1,7 @@
 """What is measured: every figure with its peer, its target, and where the target comes from.
 
-Milliseconds depend on the machine, so none is judged. A figure is the ratio of two medians taken
-in alternate rounds of one run: what is measured, and a floor or a peer that does comparable work.
+Milliseconds depend on the machine, so none is judged. A figure is a ratio taken in alternate rounds
+of one run: what is measured, to a floor or a peer that does comparable work; its median counts.
 The targets of speed are those that the project set itself before it was built; those of memory
 carry their reason here.
 """
@@ -36,23 +36,19 @@ class Measured(msgspec.Struct, frozen=True):
 
     Attributes:
         key: The figure's.
+        ratio: How many times the peer's value the subject's is: median over the rounds.
+        spread: Half the distance between the quartiles of that ratio, as a share of its median.
         subject: Median of what is measured, in the figure's unit.
         peer: Median of what it is measured against.
-        spread: Half the distance between the quartiles of the ratio in single rounds, as a share
-            of its median; 0 where there are no rounds.
         rounds: How often both were measured.
     """
 
     key: str
+    ratio: float
+    spread: float
     subject: float
     peer: float
-    spread: float
     rounds: int
-
-    @property
-    def ratio(self) -> float:
-        """How many times the peer's median the subject's is."""
-        return self.subject / self.peer
 
 
 TURN: Final = "A turn with two new messages, a 50 KB ledger and nothing to change in it (CPU)"

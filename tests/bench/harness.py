@@ -1,14 +1,18 @@
 """Alternate rounds: peers and subject take turns, so that a busy moment of the machine hits all.
 
-pytest-benchmark runs and times the subject, one round at a time; the peers run in the set-up of
-each round and are timed here, with the same timer.
+pytest-benchmark runs and times the subject, one round at a time; the peers run before it in one
+round and behind it in the next, in its set-up and its teardown, and are timed here with the same
+timer.
 """
 
+import itertools
 import statistics
 import sys
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, Final
+
+import msgspec
 
 from .figures import Measured
 
@@ -48,6 +52,7 @@ def alternate(
     *,
     rounds: int,
     warmup: int = 2,
+    prepare: Callable[[], object] = lambda: None,
 ) -> None:
     """Measure a subject against its peers.
 
@@ -57,18 +62,32 @@ def alternate(
         peers: What it is measured against, by the key of the figure.
         rounds: How often each is measured.
         warmup: Rounds before these that do not count.
+        prepare: Runs before each round, not timed.
     """
     timer = benchmark._timer
+    order = itertools.cycle((True, False))
+    first = True
 
-    def prepare() -> tuple[tuple[Any], dict[str, Any]]:
-        for peer in peers.values():
-            peer.run(timer)
+    def before() -> tuple[tuple[Any], dict[str, Any]]:
+        nonlocal first
+        first = next(order)
+        prepare()
+        if first:
+            for peer in peers.values():
+                peer.run(timer)
         return (subject.prepare(),), {}
 
-    benchmark.pedantic(subject.action, setup=prepare, rounds=rounds, warmup_rounds=warmup)
-    subject.seconds = list(benchmark.stats.stats.data)
+    def behind(_: Any) -> None:
+        if not first:
+            for peer in reversed(peers.values()):
+                peer.run(timer)
+
+    benchmark.pedantic(
+        subject.action, setup=before, teardown=behind, rounds=rounds, warmup_rounds=warmup
+    )
+    seconds = list(benchmark.stats.stats.data)
     for key, peer in peers.items():
-        report(benchmark, key, subject.seconds, peer.seconds[-rounds:])
+        report(benchmark, key, seconds, peer.seconds[-rounds:])
 
 
 def report(
@@ -79,20 +98,14 @@ def report(
     scale: float = 1000.0,
 ) -> None:
     """Hand the result of a figure to the report; ``scale`` turns the values into its unit."""
+    ratios = [mine / theirs for mine, theirs in zip(subject, peer, strict=True)]
+    low, middle, high = statistics.quantiles(ratios, n=4)
     measured = Measured(
         key=key,
+        ratio=middle,
+        spread=(high - low) / 2 / middle,
         subject=statistics.median(subject) * scale,
         peer=statistics.median(peer) * scale,
-        spread=_spread([mine / theirs for mine, theirs in zip(subject, peer, strict=True)]),
         rounds=len(subject),
     )
-    benchmark.extra_info[key] = {
-        name: getattr(measured, name) for name in Measured.__struct_fields__
-    }
-
-
-def _spread(ratios: list[float]) -> float:
-    if len(ratios) < 4:
-        return 0.0
-    low, middle, high = statistics.quantiles(ratios, n=4)
-    return (high - low) / 2 / middle
+    benchmark.extra_info[key] = msgspec.to_builtins(measured)

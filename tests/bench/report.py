@@ -43,10 +43,10 @@ def document(results: Mapping[str, Measured], machine: Mapping[str, Any]) -> str
         "# Speed and memory",
         "",
         "Written by `make bench`, which ends with an error where a target is missed. A result is",
-        "the ratio of two medians, what is measured to a floor or a peer, taken in alternate",
-        "rounds of one run. Ratios are judged; the milliseconds beside them are those of the",
-        "machine named below. ± is half the distance between the quartiles of the ratio in single",
-        "rounds.",
+        "a ratio: what is measured to a floor or a peer of the same run. Both take turns, the",
+        "ratio is taken in each round, and its median is the result; ± is half the distance",
+        "between its quartiles. Only ratios are judged; the medians behind them are those of the",
+        "machine named here.",
         "",
         *(f"- {name}: {value}" for name, value in _machine(machine)),
         f"- date: {dt.datetime.now(tz=dt.UTC):%Y-%m-%d}",
@@ -60,12 +60,11 @@ def document(results: Mapping[str, Measured], machine: Mapping[str, Any]) -> str
 
 
 def _row(figure: Figure, result: Measured) -> str:
-    spread = f" ±{result.spread:.0%}" if result.spread else ""
     cells = (
         figure.subject,
         figure.peer,
         f"≤ {_ratio(figure.target)}",
-        f"**{_ratio(result.ratio)}**{spread}",
+        f"**{_ratio(result.ratio)}** ±{result.spread:.0%}",
         "met" if passed(result) else "missed",
         f"{_amount(result.subject)} / {_amount(result.peer)} {figure.unit}",
         str(result.rounds),
