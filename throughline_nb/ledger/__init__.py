@@ -4,7 +4,9 @@ Reader, writer and merge are loaded when they are first used, so that a command 
 not wait for them.
 """
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from throughline_nb.ledger.model import Entry, Ledger, Prose
@@ -33,6 +35,17 @@ _LATE = {
     "read": "markdown",
     "write": "markdown",
 }
+
+
+class _Package(ModuleType):
+    """Keeps ``merge`` the function: importing the module of that name would put it in its place."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _LATE and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:
