@@ -53,6 +53,8 @@ class Settled(msgspec.Struct, frozen=True):
 def pending(project: "Project") -> bool:
     """Whether there may be something to merge; a look without the lock."""
     tip = project.tip()
+    if not tip.now.version:
+        return True
     if tip.head != tip.now.commit and project.repo.file(tip.now.commit) != tip.blob:
         return True
     raw = project.file.read()
@@ -77,7 +79,7 @@ def absorb(project: "Project", stamp: Stamp) -> Settled:
         ident = object_id(b"blob", raw) if raw is not None else ""
         if ident == tip.blob:
             break
-        if raw is not None and not file.is_ours(ident, tip.blob):
+        if raw is not None and ident != before.blob and not file.is_ours(ident, tip.blob):
             raw = file.read_settled() or raw
             tip = _edit(project, tip, raw, stamp, notices)
         raw = project.show(tip, raw)
