@@ -67,8 +67,8 @@ _FAILED: Final = re.compile(
     r"|couldn['’]t\b|cannot\b|can['’]t\b|unable to\b|time(?:d)?[ -]?out\b|request (?:failed|timed)"
     r"|access denied|forbidden\b|not found\b|no (?:such|content)\b|invalid url|net::err|enotfound"
     r"|econn|getaddrinfo|ssl\b|certificate\b|robots\.txt|blocked\b|rate limit|too many requests"
-    r"|(?:https?[ /\d.]*)?(?:status(?: code)?[: ]*)?[45]\d\d(?=\W*(?:$|error|not|forbidden|bad|service|internal|too|unauth|gone|gateway|client"
-    r"|server))|page not found|fehler\b|erreur\b"
+    r"|(?:https?[ /\d.]*)?(?:status(?: code)?[: ]*)?[45]\d\d(?=\W*(?:$|error|not|forbidden|bad"
+    r"|service|internal|too|unauth|gone|gateway|client|server))|page not found|fehler\b|erreur\b"
     r"|<(?:tool_use_)?error>|mcp error)"
 )
 _FAILED_PAGE: Final = re.compile(
@@ -275,16 +275,20 @@ def _pages(content: Any) -> Iterator[tuple[str, tuple[str, ...] | None]]:
             for url in urls_in(match[1]):
                 yield url, figures(content)
     elif isinstance(content, Mapping):
-        shown = None if _failed_record(content) else _figures(content)
-        for name, value in content.items():
-            if _plain_name(name) in _PAGE_NAMES and isinstance(value, str):
-                for url in urls_in(value):
-                    yield url, shown
-            elif name in _LISTS and isinstance(value, list):
-                yield from _pages(value)
+        yield from _record_pages(content)
     elif isinstance(content, list):
         for item in content:
             if isinstance(item, Mapping) and (
                 _failed_record(item) or any(item.get(name) for name in _TEXTS)
             ):
                 yield from _pages(item)
+
+
+def _record_pages(record: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, ...] | None]]:
+    shown = None if _failed_record(record) else _figures(record)
+    for name, value in record.items():
+        if name in _LISTS and isinstance(value, list):
+            yield from _pages(value)
+        elif _plain_name(name) in _PAGE_NAMES and isinstance(value, str):
+            for url in urls_in(value):
+                yield url, shown
