@@ -19,9 +19,10 @@ from typing import Final
 import msgspec
 
 from throughline_nb.chat import History, Message
+from throughline_nb.engine.intake import COMMAND
 from throughline_nb.engine.registry import TOOLS
 from throughline_nb.engine.session import Engine
-from throughline_nb.engine.turn import COMMAND, Outcome
+from throughline_nb.engine.turn import Outcome
 from throughline_nb.hosts.lmstudio_files import Conversation, TurnVersions, read_conversation
 from throughline_nb.ledger.digest import CLOSING, OPENING, tokens, without_blocks
 from throughline_nb.store.home import Home
