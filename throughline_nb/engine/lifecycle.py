@@ -87,9 +87,7 @@ def rename(run: Run, name: str) -> Reply:
     chats = run.engine.chats.bound(old)
     run.engine.projects.rename(old, new, run.stamp())
     for key in chats:
-        state = run.engine.chats.load(key)
-        state.project = new
-        run.engine.chats.save(key, state)
+        run.engine.rebind(key, new)
     if run.state is not None:
         run.state.project = new
     return Reply(f"Project {old} is now named {new}.", name=new)

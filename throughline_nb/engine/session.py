@@ -43,7 +43,8 @@ class Chat:
         self.key = key
         self.state = state
         self.lock = threading.RLock()
-        self.proofs: dict[int, tuple[Proof, ...]] | None = None
+        self.pages: dict[str, Proof] | None = None
+        self.checked = ""
         self.merged: list[str] = []
         self.notices: list[str] = []
         self.overrides: Mapping[str, Any] = {}
@@ -162,10 +163,8 @@ class Engine:
             return self._chats[key]
 
     def fresh(self, chat: Chat) -> ChatState:
-        """The chat's state as it stands on disk, where another process may have bound it anew."""
-        on_disk = self.chats.load(chat.key)
-        if on_disk.project or on_disk.off or chat.state.project or chat.state.off:
-            chat.state = on_disk
+        """The chat's state; read again where another process changed it."""
+        chat.state = self.chats.current(chat.key, chat.state)
         return chat.state
 
     def settings(self, key: ChatKey | None = None) -> Settings:
@@ -200,6 +199,15 @@ class Engine:
         state.project, state.automatic, state.off = slug, automatic, False
         state.due, state.shown, state.changed = True, "", state.turn
         state.proved = 0
+
+    def rebind(self, key: ChatKey, slug: str) -> None:
+        """Bind another chat to a project under its new name, or to none where it is empty."""
+        state = self.fresh(self.chat(key))
+        if slug:
+            state.project = slug
+        else:
+            self.unbind(state)
+        self.chats.save(key, state)
 
     def unbind(self, state: ChatState) -> None:
         """Take a chat off its project."""

@@ -5,31 +5,27 @@
 
 import re
 from collections.abc import Callable
-from itertools import groupby
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from throughline_nb.chat import History, Message, fingerprint
+from throughline_nb.chat import History
+from throughline_nb.engine.intake import COMMAND, reconcile, verify
 from throughline_nb.engine.naming import title_of
 from throughline_nb.engine.registry import UsageError
 from throughline_nb.errors import ThroughLineError
 from throughline_nb.ledger import Entry, Ledger
-from throughline_nb.ledger.delta import changes, clip, sentence, summary
+from throughline_nb.ledger.delta import changes, clip, summary
 from throughline_nb.ledger.digest import (
     View,
     digest,
     fenced,
-    has_digest,
     header,
     neutral,
     status_line,
-    tokens,
     without_blocks,
 )
-from throughline_nb.ledger.proofs import proofs_of
-from throughline_nb.ledger.sources import Proof, check, index
-from throughline_nb.store.chats import RECENT, ChatState, TurnCount
+from throughline_nb.store.chats import ChatState
 from throughline_nb.store.projects import Project, Snapshot, Stamp
 
 if TYPE_CHECKING:
@@ -37,7 +33,6 @@ if TYPE_CHECKING:
     from throughline_nb.engine.session import Chat, Engine
 
 T = TypeVar("T")
-COMMAND = re.compile(r"\s*/tl(?:\s+(.*?))?\s*", re.DOTALL)
 OTHER_COMMAND = re.compile(r"\s*/[A-Za-z][\w-]*(?:\s[^\n]*)?\s*")
 """A command of another plugin, such as ``/compact``; a path has a second slash at once."""
 
@@ -113,94 +108,6 @@ def preprocess(engine: "Engine", chat: "Chat", text: str, history: History) -> O
     elif branched(state) and not state.off:
         status = "throughLine: this chat has no project of its own; /tl open <name> opens one"
     return _with_status(Outcome("\n\n".join([text, *added]), status), trouble)
-
-
-def reconcile(engine: "Engine", chat: "Chat", history: History) -> None:
-    """Take in what is new of the history; a turn that changed supersedes what was kept of it."""
-    state = chat.state
-    known = state.turn
-    first = state.rewind(history.changed)
-    prove = min(first, state.proved + 1) if state.project else first
-    found: dict[int, tuple[Proof, ...]] = {}
-    if state.project and state.turn < known:
-        found[first] = ()
-        chat.proofs = None
-    page_tools = engine.settings(chat.key).page_tools
-    messages_of = history.messages(prove) if prove <= history.turn else ()
-    for turn, group in groupby(messages_of, key=lambda message: message.turn):
-        messages = tuple(group)
-        if turn >= first:
-            _count(state, turn, messages)
-        if state.project and turn > state.proved:
-            found[turn] = tuple(proofs_of(messages, page_tools))
-            state.proved = turn
-    state.turn = max(state.turn, history.turn)
-    if found:
-        # In the order of the turns: a later line supersedes what came before it of later turns.
-        found = dict(sorted(found.items()))
-        engine.chats.add_proofs(chat.key, found)
-        if chat.proofs is not None:
-            chat.proofs |= found
-
-
-def _count(state: ChatState, turn: int, messages: tuple[Message, ...]) -> None:
-    total = state.tokens
-    before = state.recent[-1].mark if state.recent else ""
-    calls = 0
-    command = False
-    for message in messages:
-        if message.role == "user":
-            command = COMMAND.fullmatch(without_blocks(message.text)) is not None or _is_ours(
-                message
-            )
-            if has_digest(message.text):
-                state.digest, state.digest_turn = total, turn
-        calls += message.role == "assistant" and bool(message.tool)
-        total += tokens(message.text)
-    count = TurnCount(
-        turn=turn,
-        calls=calls,
-        tokens=total,
-        mark=fingerprint(before, messages),
-        command=command,
-        recorded=state.changed == turn,
-    )
-    state.recent = [*state.recent[-RECENT + 1 :], count]
-    state.turn = turn
-
-
-def _is_ours(message: Message) -> bool:
-    """Whether a stored user message is nothing but what we made of a command."""
-    return "[throughLine: " in message.text and not without_blocks(message.text).strip()
-
-
-def verify(engine: "Engine", chat: "Chat", project: Project, turn: int) -> None:
-    """Check the sources of findings against what this chat has read; one commit of the engine."""
-    snapshot = project.read()
-    open_ = [e for e in snapshot.ledger.findings if e.state in {"unverified", "not read"}]
-    if not open_:
-        return
-    if chat.proofs is None:
-        chat.proofs = engine.chats.proofs(chat.key)
-    proofs = index(proof for each in chat.proofs.values() for proof in each)
-    mine = f" of {chat.key}"
-
-    def checked(entry: Entry) -> Entry:
-        own = entry.origin.endswith(mine)
-        return check(entry, proofs, own_chat=own, turns=chat.state.turn)
-
-    if all(checked(entry) == entry for entry in open_):
-        return
-
-    def edit(ledger: Ledger) -> tuple[Ledger, str]:
-        findings = tuple(
-            checked(e) if e.state in {"unverified", "not read"} else e for e in ledger.findings
-        )
-        after = msgspec.structs.replace(ledger, findings=findings)
-        return after, sentence(changes(ledger, after))
-
-    now = engine.clock()
-    project.change(edit, Stamp(actor="engine", now=now, chat=chat.key, turn=turn))
 
 
 def start_by_itself(engine: "Engine", chat: "Chat", history: History, turn: int) -> Project | None:

@@ -24,9 +24,7 @@ def forget(run: Run, name: str = "") -> Reply:
         )
     run.engine.projects.delete(project.slug)
     for key in chats:
-        state = run.engine.chats.load(key)
-        run.engine.unbind(state)
-        run.engine.chats.save(key, state)
+        run.engine.rebind(key, "")
     if run.state is not None:
         run.engine.unbind(run.state)
         run.state.off = True

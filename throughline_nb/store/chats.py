@@ -10,7 +10,7 @@ hand the history in again. A chat with no project leaves nothing, but for the us
 import contextlib
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -105,6 +105,7 @@ class Chats:
 
     def __init__(self, home: Home) -> None:
         self._home = home
+        self._written: dict[ChatKey, tuple[int, int, int] | None] = {}
 
     def folder(self, key: ChatKey) -> Path:
         """Where the chat's files are; never outside the home, whatever the id holds."""
@@ -113,6 +114,7 @@ class Chats:
     def load(self, key: ChatKey) -> ChatState:
         """The chat's state; a new one when there is none, or when the file is damaged."""
         file = self.folder(key) / "state.json"
+        self._written[key] = _look(file)
         try:
             state = msgspec.json.decode(file.read_bytes(), type=ChatState)
         except (OSError, msgspec.MsgspecError):
@@ -128,12 +130,25 @@ class Chats:
             self.delete(key)
             return
         self._home.ensure_writable()
-        folder.mkdir(parents=True, exist_ok=True)
-        write_atomic(folder / "state.json", msgspec.json.encode(state), durable=False)
+        file = self._made(key) / "state.json"
+        write_atomic(file, msgspec.json.encode(state), durable=False)
+        self._written[key] = _look(file)
+
+    def current(self, key: ChatKey, held: ChatState) -> ChatState:
+        """``held``, unless another process wrote the state since then, or took it away."""
+        unchanged = _look(self.folder(key) / "state.json") == self._written.get(key)
+        return held if unchanged else self.load(key)
+
+    def _made(self, key: ChatKey) -> Path:
+        folder = self.folder(key)
+        if not folder.is_dir():
+            folder.mkdir(parents=True, exist_ok=True)
+        return folder
 
     def delete(self, key: ChatKey) -> None:
         """Remove the chat's folder, and its host's when that is empty."""
         folder = self.folder(key)
+        self._written.pop(key, None)
         shutil.rmtree(folder, ignore_errors=True)
         with contextlib.suppress(OSError):
             folder.parent.rmdir()
@@ -153,8 +168,7 @@ class Chats:
 
     def add_proofs(self, key: ChatKey, found: Mapping[int, Sequence[Proof]]) -> None:
         """Append proofs by turn; each turn supersedes what was kept of it and of later turns."""
-        folder = self.folder(key)
-        folder.mkdir(parents=True, exist_ok=True)
+        folder = self._made(key)
         line = b"".join(
             msgspec.json.encode(_ProofLine(turn, tuple(proofs))) + b"\n"
             for turn, proofs in found.items()
@@ -165,20 +179,30 @@ class Chats:
                 line = line if file.read(1) == b"\n" else b"\n" + line
             file.write(line)
 
-    def proofs(self, key: ChatKey) -> dict[int, tuple[Proof, ...]]:
-        """The proofs by turn; a torn or foreign line is passed over."""
-        found: dict[int, tuple[Proof, ...]] = {}
+    def proofs(self, key: ChatKey, wanted: Callable[[Proof], bool]) -> list[Proof]:
+        """The proofs that are wanted, in the order of their turns; a torn line is passed over."""
+        found: list[tuple[int, list[Proof]]] = []
         try:
             lines = (self.folder(key) / PROOFS).read_bytes().splitlines()
         except OSError:
-            return found
+            return []
         for raw in lines:
             try:
                 line = msgspec.json.decode(raw, type=_ProofLine)
             except msgspec.MsgspecError:
                 continue
-            while found and next(reversed(found)) >= line.turn:
-                found.popitem()
-            if line.proofs:
-                found[line.turn] = line.proofs
-        return found
+            while found and found[-1][0] >= line.turn:
+                found.pop()
+            kept = [proof for proof in line.proofs if wanted(proof)]
+            if kept:
+                found.append((line.turn, kept))
+        return [proof for _, proofs in found for proof in proofs]
+
+
+def _look(file: Path) -> tuple[int, int, int] | None:
+    """What tells one write of a file from another; None where there is none."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
