@@ -29,9 +29,6 @@ from throughline_nb.store.projects import Absorbed, Project, Projects, Snapshot,
 from throughline_nb.store.settings import Loaded, Settings, load, parse
 
 log = logging.getLogger("throughline_nb")
-PURGE_SECONDS = 600
-"""For how long a purge that was said once waits to be said again."""
-
 DEFINED = (lifecycle, commands, upkeep, tools)
 """Modules whose operations enter the registries when imported: this is the order of the help."""
 
@@ -65,7 +62,6 @@ class Engine:
         self.chats = Chats(home)
         self._chats: dict[ChatKey, Chat] = {}
         self._open: dict[str, Project] = {}
-        self._purges: dict[tuple[str, str], float] = {}
         self.news: list[str] = []
         self._begun = False
         self._lock = threading.Lock()
@@ -249,25 +245,6 @@ class Engine:
             except ThroughLineError as error:
                 lines.append((0, f"{name}: {error}"))
         return "\n".join(line for _, line in sorted(lines, reverse=True)) or "No projects yet."
-
-    def purge(self, run: Run, ident: str) -> Reply:
-        """Remove an entry for good, the second time it is said."""
-        project, ident = run.project, ident.strip().upper()
-        asked = self._purges.get((project.slug, ident), 0)
-        found = project.mentions(ident)
-        if not found:
-            raise NotFoundError(f"{ident} stands nowhere in {project.slug} or its history.")
-        if run.now - asked > PURGE_SECONDS:
-            self._purges[project.slug, ident] = run.now
-            kept = " Its remote keeps what it has." if project.remotes() else ""
-            return Reply(
-                f"Nothing is removed yet. This removes {ident} from {project.slug} and rewrites "
-                f"{found} versions of its history; other versions get new commit ids.{kept} "
-                f"To do it, say it again: /tl purge {ident}"
-            )
-        del self._purges[project.slug, ident]
-        project.purge([ident], run.stamp())
-        return Reply(f"{ident} is removed from {project.slug} and from its whole history.")
 
     # --- inside ------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from throughline_nb.engine.registry import COMMANDS
 from throughline_nb.engine.run import Reply, Run
+from throughline_nb.errors import NotFoundError
 
 
 @COMMANDS.add("project")
@@ -40,8 +41,22 @@ def purge(run: Run, id_: str) -> Reply:
     Args:
         id: Id of the entry, such as F12.
     """
+    from throughline_nb.store.asked import said_again  # noqa: PLC0415 - the help does not need it
+
     run.absorb()
-    return run.engine.purge(run, id_)
+    project, ident = run.project, id_.strip().upper()
+    found = project.mentions(ident)
+    if not found:
+        raise NotFoundError(f"{ident} stands nowhere in {project.slug} or its history.")
+    if not said_again(project.repo.git, f"purge {ident}", run.now):
+        kept = " Its remote keeps what it has." if project.remotes() else ""
+        return Reply(
+            f"Nothing is removed yet. This removes {ident} from {project.slug} and rewrites the "
+            f"{found} versions of its history that hold it; they get new commit ids.{kept} "
+            f"To do it, say it again: /tl purge {ident}"
+        )
+    project.purge([ident], run.stamp())
+    return Reply(f"{ident} is removed from {project.slug} and from its whole history.")
 
 
 @COMMANDS.add()
