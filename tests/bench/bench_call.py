@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import random
 import shutil
 import subprocess
 import zlib
@@ -14,7 +15,7 @@ from throughline_nb.store.home import Home
 from .chats import KEY, LEDGER_KB, fill
 from .commits import add_commits
 from .harness import WALL, Timed, alternate
-from .ledgers import sized
+from .ledgers import sentence, sized, url
 
 ROUNDS = 40
 
@@ -26,15 +27,14 @@ PLAIN = ("-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "core.hooksPat
 
 
 class Calls:
-    """A chat whose model changes one finding after another."""
+    """A chat whose model records one finding after another: 42 to 58 KB."""
 
     def __init__(self, home, commits):
         self.engine = Engine(Home(home))
-        ledger = sized(LEDGER_KB)
-        self.project = fill(self.engine, KEY, ledger)
+        self.project = fill(self.engine, KEY, sized(LEDGER_KB - 8))
         if commits > 2:
             add_commits(self.project, commits)
-        self.findings = [finding.id for finding in ledger.findings if finding.source]
+        self.rng = random.Random("calls")
         self.round = 0
         self.answer = ""
 
@@ -44,8 +44,11 @@ class Calls:
 
     def next_call(self):
         self.round += 1
-        ident = self.findings[self.round % len(self.findings)]
-        return {"id": ident, "text": f"In round {self.round} it was measured at {self.round} MB."}
+        return {
+            "kind": "finding",
+            "text": f"In round {self.round} {sentence(self.rng)}",
+            "source": url(self.rng, self.round),
+        }
 
     def call(self, given):
         self.answer = self.engine.call(KEY, "ledger_record", given)
@@ -59,8 +62,7 @@ class Calls:
 
     def check(self, commits):
         """Every call was one commit, and the last one stands in the file."""
-        assert f"round {self.round}" in self.answer
-        assert self.answer.split(" ", 1)[0] in self.findings
+        assert f" added: In round {self.round} " in self.answer
         git = self.project.path / ".git"
         run = ("git", f"--git-dir={git}")
         count = subprocess.run(
@@ -71,7 +73,8 @@ class Calls:
             [*run, "cat-file", "blob", "HEAD:ledger.md"], capture_output=True, check=True
         )
         assert shown.stdout == self.file.read_bytes()
-        assert f"round {self.round} ".encode() in shown.stdout
+        assert shown.stdout.count(b"** In round ") == self.round
+        assert 50_000 < len(shown.stdout) < 60_000
 
 
 def settle():
@@ -86,7 +89,7 @@ def _git(folder):
     env |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
     env |= {f"GIT_{who}_NAME": "bench" for who in ("AUTHOR", "COMMITTER")}
     env |= {f"GIT_{who}_EMAIL": "bench@example.org" for who in ("AUTHOR", "COMMITTER")}
-    message = "F12 changed\n\nActor: model\nTool: ledger_record\n"
+    message = "F12 added\n\nActor: model\nTool: ledger_record\n"
 
     def commit(_):
         for command in (("add", "ledger.md"), ("commit", "--quiet", "--message", message)):
