@@ -177,8 +177,10 @@ FRAGMENTS = [
     "1.10",
 ]
 LINES = (
-    "<!-- throughLine ledger, version 9-ffff. Edit freely; "
-    "your changes are merged on the next turn. -->",
+    (
+        "<!-- throughLine ledger, version 9-ffff. Edit freely; "
+        "your changes are merged on the next turn. -->"
+    ),
     "Ledger version `9-ffff` · next C9 S9 F9 D9 Q9 P9",
     "Ledger · next C9 S9 F9 D9 Q9 P9",
     "- **F12** a finding of another",

@@ -33,8 +33,10 @@ def numbered(end: str) -> Callable[[str], str]:
                 indent = len(found[1])
                 count = {deep: at for deep, at in count.items() if deep <= indent}
                 count[indent] = count.get(indent, 0) + 1
-                line = f"{' ' * (indent * 3 // 2)}{count[indent]}{end} {line[found.end() :]}"
-            elif line.startswith("#"):
+                marker = f"{' ' * (indent * 3 // 2)}{count[indent]}{end}"
+                lines.append(f"{marker} {line[found.end() :]}")
+                continue
+            if line.startswith("#"):
                 count = {}
             lines.append(line)
         return "\n".join(lines)
@@ -147,26 +149,29 @@ DAMAGES: dict[str, Callable[[str], str]] = {
     ),
     "decomposed_characters": lambda text: unicodedata.normalize("NFD", text),
     "lost_front_matter": lambda text: text.partition("\n---\n\n")[2],
-    "lost_comment": outside_front(r"<!-- throughLine ledger.*?-->\n\n", ""),
+    "lost_comment": outside_front(r"(?m)^<!-- throughLine ledger.*?-->\n\n", ""),
     "lost_front_matter_and_comment": lambda text: text[text.index("\n# ") :],
     "lost_last_line_s_version": outside_front(r"(?m)^Ledger version `.*?` ·", "Ledger ·"),
     "front_matter_as_paragraph": lambda text: re.sub(
         r"\A---\n(.*?)\n---\n",
         lambda m: f"* * *\n\n{' '.join(m[1].split())}\n\n* * *\n",
         text,
-        flags=re.S,
+        flags=re.DOTALL,
     ),
     "front_matter_as_heading": lambda text: re.sub(
-        r"\A---\n(.*?)\n---\n", lambda m: f"---\n\n## {' '.join(m[1].split())}\n", text, flags=re.S
+        r"\A---\n(.*?)\n---\n",
+        lambda m: f"---\n\n## {' '.join(m[1].split())}\n",
+        text,
+        flags=re.DOTALL,
     ),
     "front_matter_as_underlined_heading": lambda text: re.sub(
-        r"\A---\n(.*?)\n---\n", lambda m: f"***\n\n{m[1]}\n----------\n", text, flags=re.S
+        r"\A---\n(.*?)\n---\n", lambda m: f"***\n\n{m[1]}\n----------\n", text, flags=re.DOTALL
     ),
     "front_matter_with_sorted_keys": lambda text: re.sub(
         r"\A---\n(.*?)\n---\n",
         lambda m: "---\n" + "\n".join(sorted(m[1].split("\n"))) + "\n---\n",
         text,
-        flags=re.S,
+        flags=re.DOTALL,
     ),
     "front_matter_in_quotes": lambda text: re.sub(
         r"(?m)\A(?:.*\n)+?---\n",

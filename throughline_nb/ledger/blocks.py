@@ -11,12 +11,12 @@ import msgspec
 
 from throughline_nb.ledger.model import Entry
 
-_BULLET = re.compile(r"([ \t]*)(\\?[-*+]|[0-9]{1,9}[.)])(?:[ \t]+(.*)|[ \t]*)")
+_BULLET = re.compile(r"([ \t]*)([-*+]|[0-9]{1,9}[.)])(?:[ \t]+(.*)|[ \t]*)")
 _DASH_BULLET = re.compile(
     r"([ \t]*)([–—•‣◦·])[ \t]+(?=(?:\\?\[.{1,2}\][ \t]+)?\\*[*_]\\*[*_][CSFDQP][0-9])(.*)"
 )
 _RULE = re.compile(r" {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*")
-_STARTS_BLOCK = re.compile(r"[ \t]*(?:>|<!--|\|.*\|[ \t]*$)")
+_STARTS_BLOCK = re.compile(r"[ \t]*(?:>|<!--)")
 _TAB: Final = 4
 _INDENTED: Final = 2
 """Spaces from which on a line after an empty one still belongs to the bullet above."""
@@ -103,7 +103,7 @@ def cut(
         found = None
         if number not in headings and not _RULE.fullmatch(line):
             found = _BULLET.fullmatch(line) or _DASH_BULLET.fullmatch(line)
-        if found is not None and _opens(found, blank=blank):
+        if found is not None and _opens(found):
             indent = len(found[1].expandtabs(_TAB))
             ordered = found[2][-1] in ".)"
             bullet = Bullet(number, number + 1, indent, ordered, (found[3] or "").strip(), [])
@@ -151,9 +151,9 @@ def _ends_there(lines: list[str], stop: int, end: int) -> bool:
     return stop == end or lines[stop].startswith(("- **", "- ["))
 
 
-def _opens(found: re.Match[str], *, blank: bool) -> bool:
-    # A number alone on a continuation line is the end of a sentence, not a bullet.
-    return bool(found[3]) or blank or found[2] in ("-", "*", "+")
+def _opens(found: re.Match[str]) -> bool:
+    # A number alone on a line is the end of a sentence that was wrapped, not a bullet.
+    return bool(found[3]) or found[2] in ("-", "*", "+")
 
 
 def _continues(line: str, *, blank: bool) -> bool:

@@ -44,6 +44,7 @@ class Raw(msgspec.Struct):
         struck: Whether a strike-through mark stands before its id.
         known: The entry itself, where its bytes say that nothing changed.
         extra: Indented bullets and paragraphs that are no field.
+        behind: Indented paragraphs behind a field, by its name.
     """
 
     attr: str
@@ -56,6 +57,7 @@ class Raw(msgspec.Struct):
     struck: bool = False
     known: Entry | None = None
     extra: list[str] = []
+    behind: dict[str, str] = {}
 
 
 class RawProse(msgspec.Struct):
@@ -104,6 +106,7 @@ def draft(
     lines: list[str],
     raw_lines: list[str],
     plan: Outline,
+    *,
     known: Mapping[str, Entry],
     top: str,
     strays: frozenset[str] = frozenset(),
@@ -120,7 +123,7 @@ def draft(
     """
     result = Draft(None, [], [], set())
     result.top(top, plan.level)
-    drafting = _Drafting(result, lines, raw_lines, plan, known, strays)
+    drafting = _Drafting(result, lines, raw_lines, plan, known=known, strays=strays)
     for part in plan.parts[1:]:
         if part.kind != "own":
             result.sections.add(part.attr)
@@ -142,6 +145,7 @@ class _Drafting:
         lines: list[str],
         raw_lines: list[str],
         plan: Outline,
+        *,
         known: Mapping[str, Entry],
         strays: frozenset[str],
     ) -> None:
@@ -228,7 +232,7 @@ def _bullet(result: Draft, attr: str, entry: Raw | None, bullet: Bullet) -> Raw 
                 if name in _FREE_TEXT or not entry.fields[name]:
                     entry.fields[name] = join(entry.fields[name], paragraph)
                 else:
-                    entry.extra.append(paragraph)
+                    entry.behind[name] = join(entry.behind.get(name, ""), paragraph)
             return entry
         if bullet.indent > entry.indent + 1:
             entry.extra += [content, *bullet.more]
@@ -239,7 +243,7 @@ def _bullet(result: Draft, attr: str, entry: Raw | None, bullet: Bullet) -> Raw 
 
 
 def _entry(attr: str, bullet: Bullet, found: re.Match[str] | None) -> Raw:
-    new = Raw(attr, "", False, "", {}, bullet.indent, extra=[])
+    new = Raw(attr, "", False, "", {}, bullet.indent, extra=[], behind={})
     text = bullet.content
     if found is not None:
         ident = found["id"] or ""

@@ -23,10 +23,10 @@ _PLAIN_KEY = re.compile(_KEY)
 _PLAIN_START = re.compile(r"[^\s\-?:,\[\]{}#&*!|>'\"%@`]|[-?:](?=\S)")
 _FLOW = re.compile(r"\[(?:[\w./-]+(?: [\w./-]+)*(?:, [\w./-]+(?: [\w./-]+)*)*)?\]")
 _LINE = re.compile(rf"({_KEY}|\"(?:[^\"\\]|\\.)*\"):(?: (.*))?")
-_LOOSE_LINE = re.compile(rf"({_KEY}|\"[^\"]*\"|'[^']*')[ \t]*:(?:[ \t]+(.*))?")
+_LOOSE_LINE = re.compile(rf"({_KEY}|\"(?:[^\"\\]|\\.)*\"|'[^']*')[ \t]*:(?:[ \t]+(.*))?")
 _FENCE = re.compile(r"(?:-{3,}|[–—]+-?)[ \t]*")
 _CLOSING = re.compile(r"(?:-{3,}|[–—]+-?|\.{3})[ \t]*")
-_HEADING = re.compile(r"#{1,6}[ \t]+\S")
+_HEADING = re.compile(r"#{2,6}[ \t]+\S")  # one # may be a comment
 
 
 class Front(msgspec.Struct, frozen=True):
@@ -54,10 +54,10 @@ def write_front(pairs: tuple[tuple[str, str], ...]) -> str:
 
 
 def split_front(content: str) -> tuple[Front, str]:
-    """Take the front matter, or several blocks of it, off the file.
+    r"""Take the front matter, or several blocks of it, off the file.
 
     Args:
-        content: The file, with ``\\n`` line ends and without a byte order mark.
+        content: The file, with ``\n`` line ends and without a byte order mark.
 
     Returns:
         What it says, and the rest of the file.
@@ -122,7 +122,7 @@ def _is_pair(line: str) -> bool:
 def _looks_flat(lines: list[str]) -> bool:
     """Whether these may be the lines of a mapping, rather than text between two rules."""
     first = next((line for line in lines if line.strip() and not line.startswith("#")), None)
-    return first is None or _is_pair(first.strip())
+    return _is_pair(first.strip()) if first is not None else not any(map(str.strip, lines))
 
 
 def _merged(front: Front, other: Front) -> Front:
@@ -203,7 +203,7 @@ def _parse(block: str, duplicates: list[str]) -> dict[Any, Any]:
     TextLoader.yaml_constructors = {}
     TextLoader.yaml_multi_constructors = {None: tagged, "": tagged}
 
-    class TextHandler(YAMLHandler):  # type: ignore[misc]
+    class TextHandler(YAMLHandler):
         """Loads with the loader above."""
 
         def load(self, fm: str, **_: object) -> Any:
@@ -219,7 +219,7 @@ def _flat(value: object) -> str:
         return f"[{', '.join(map(_flat, value))}]"
     if isinstance(value, dict):
         return "{" + ", ".join(f"{_flat(key)}: {_flat(item)}" for key, item in value.items()) + "}"
-    return "" if value is None else str(value)
+    return "" if value is None else str(value).strip()
 
 
 def _quoted(line: str) -> str:

@@ -258,7 +258,10 @@ def _self_link(text: str, start: int) -> tuple[str, int] | None:
                 break
         at += 1
     if depth:
-        return None
+        # An unbalanced URL that nothing escaped: the target ends where the label repeats itself.
+        at = label.end() + len(label[1])
+        if text[label.end() : at + 1] != label[1] + ")":
+            return None
     shown = unescape(label[1])
     target = text[label.end() : at].strip()
     target = target[1:-1] if target.startswith("<") and target.endswith(">") else unescape(target)

@@ -6,6 +6,7 @@ space; white space inside a word, letters, case and other punctuation are not.
 """
 
 import re
+import unicodedata
 from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Final
@@ -52,7 +53,7 @@ def key(text: str, *, marks: bool = True) -> str:
                 break
         text = _BRACKETED.sub(r"\1", text.replace("\\", ""))
     if not text.isascii():
-        text = _WIDE_SPACE.sub("", text.translate(_FOLD))
+        text = _WIDE_SPACE.sub("", unicodedata.normalize("NFC", text).translate(_FOLD))
     if "--" in text:
         text = _DASHES.sub("-", text)
     if "`" in text:

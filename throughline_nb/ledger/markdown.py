@@ -77,6 +77,8 @@ def read(text: str | bytes, base: Ledger | None = None) -> Reading:
     content = _decode(text)
     front, body = split_front(content)
     last, body = _take_last_line(body)
+    if base is not None and not last.stands:
+        body = _without_cut_line(body, base)
     raw_lines = body.split("\n")
     plain = _NO_BREAK.sub(" ", body) if "\xa0" in body or "&nbsp;" in body else body
     lines = raw_lines if plain is body else plain.split("\n")
@@ -87,11 +89,11 @@ def read(text: str | bytes, base: Ledger | None = None) -> Reading:
     front_found = front.get("throughline") is not None
     top = clean_top("\n".join(lines[: plan.parts[0].end]), front_found=front_found)
     known = {render(entry): entry for entry in base.entries()} if base is not None else {}
-    found = draft(lines, raw_lines, plan, known, top.text)
+    found = draft(lines, raw_lines, plan, known=known, top=top.text)
     if base is not None:
         strays = _strays(found, base)
         if strays:
-            found = draft(lines, raw_lines, plan, known, top.text, strays)
+            found = draft(lines, raw_lines, plan, known=known, top=top.text, strays=strays)
     found.title = top.project or found.title
     ledger, notices = settle(found, base, front, last.numbers, complete=last.stands)
     number = front.get("throughline") or top.format or ""
@@ -127,6 +129,15 @@ def _take_last_line(body: str) -> tuple[_LastLine, str]:
             rest = body[:start] + (f"\n\n{NOTES_MARK}\n{after}" if after.strip() else "\n")
             return _LastLine(True, found["version"], numbers), rest
     return _LastLine(), _CUT_LAST_LINE.sub("\n", body)
+
+
+def _without_cut_line(body: str, base: Ledger) -> str:
+    """Drop a last line that is only the beginning of a line, in a file that was cut off."""
+    head, newline, line = body.rpartition("\n")
+    written = write(base).split("\n")
+    if not line or line in written or not any(other.startswith(line) for other in written):
+        return body
+    return head + newline
 
 
 def _decode(text: str | bytes) -> str:
@@ -173,4 +184,4 @@ def _strays(found: Draft, base: Ledger) -> frozenset[str]:
         return frozenset()
     prose = "\n".join(piece.text for piece in found.prose)
     mentioned = _BOLD_ID.findall("\n".join(piece.text for piece in base.prose))
-    return (absent & frozenset(_BOLD_ID.findall(prose))) - frozenset(mentioned)
+    return frozenset(absent.intersection(_BOLD_ID.findall(prose)).difference(mentioned))

@@ -27,7 +27,7 @@ _ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*")
 _FENCE = re.compile(r" {0,9}(`{3,}(?=[^`]*$)|~{3,})(.*)")
 _ATTRIBUTES = re.compile(r"[ \t]*(?<!\\)\{[#.:][^{}`]*\}[ \t]*$")
-_NOT_PARAGRAPH = re.compile(r"\s|[#>|]|[-*+][ \t]|[0-9]{1,9}[.)][ \t]|<!--")
+_NOT_PARAGRAPH = re.compile(r"\s|>|\||\#{1,6}(?:[ \t]|$)|[-*+][ \t]|[0-9]{1,9}[.)][ \t]|<!--")
 
 
 class Heading(msgspec.Struct, frozen=True):

@@ -13,6 +13,7 @@ from throughline_nb.ledger.drafts import Draft, Raw
 from throughline_nb.ledger.front import RESERVED, Front
 from throughline_nb.ledger.inline import escape
 from throughline_nb.ledger.loosely import equal, spelled
+from throughline_nb.ledger.loosely import key as loose_key
 from throughline_nb.ledger.model import (
     BY_ATTR,
     BY_LETTER,
@@ -76,10 +77,11 @@ class Settling:
             if entry is not None:
                 lists[entry.section.attr].append(entry)
         for attr, entries in lists.items():
+            back = [entry for entry in kept if entry.section.attr == attr]
             if attr == "plan":
-                _insert(entries, [entry for entry in kept if entry.id[0] == "S"], self.base.plan)
+                _insert(entries, back, self.base.plan)
             else:
-                entries += (entry for entry in kept if entry.section.attr == attr)
+                entries.extend(back)
                 entries.sort(key=lambda entry: entry.number)
         fields: dict[str, Any] = {
             attr: self._same_tuple(attr, tuple(entries)) for attr, entries in lists.items()
@@ -174,7 +176,7 @@ class Settling:
     def _moved(self, raw: Raw, ident: str) -> None:
         section = BY_LETTER[ident[0]]
         if raw.attr != section.attr:
-            here = BY_ATTR[raw.attr].title if raw.attr in BY_ATTR else "Notes"  # type: ignore[index]
+            here = BY_ATTR[raw.attr].title if raw.attr in BY_ATTR else "Notes"
             self.notices.append(f"{ident} stands under {here}; it stays a {section.kind}.")
 
     def _order(self) -> list[str]:
@@ -213,7 +215,7 @@ class Settling:
         named = self.front.get("project")
         if named is None:
             return self.base.project if self.has_base else self.found.title
-        return spelled(self.base.project, named)
+        return _respelled(self.base.project, named)
 
     def _goal(self) -> str:
         goal = self.found.goal
@@ -230,9 +232,14 @@ class Settling:
     def _meta(self) -> tuple[tuple[str, str], ...]:
         if not self.front.found:
             return self.base.meta
-        found = {key: value for key, value in self.front.pairs if key not in RESERVED}
-        order = [key for key, _ in self.base.meta if key in found]
         before = dict(self.base.meta)
+        names = {loose_key(_unquoted(key)): key for key in before}
+        found = {
+            key if key in before else names.get(loose_key(_unquoted(key)), key): value
+            for key, value in self.front.pairs
+            if key not in RESERVED
+        }
+        order = [key for key in before if key in found]
         return tuple(
             (key, _respelled(before.get(key, ""), found[key]))
             for key in dict.fromkeys([*order, *found])
@@ -267,8 +274,11 @@ def settle(
 
 def _respelled(before: str, value: str) -> str:
     """A value of the front matter; smart quotes around it are YAML's own, made typographic."""
-    bare = value.strip("“”‘’")
-    return before if before and equal(before, bare) else spelled(before, value)
+    return before if before and equal(before, _unquoted(value)) else spelled(before, value)
+
+
+def _unquoted(value: str) -> str:
+    return value.strip("“”‘’")
 
 
 def _as_raw(raw: Raw, entry: Entry) -> Raw:

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from throughline_nb.ledger.drafts import Raw
-from throughline_nb.ledger.inline import one_line, unescape
+from throughline_nb.ledger.inline import escape, one_line, unescape
 from throughline_nb.ledger.loosely import equal, key, spelled
 from throughline_nb.ledger.model import BY_LETTER, ENGINE_FIELDS, STATES, STATUSES, Entry
 
@@ -19,7 +19,7 @@ _WORDS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "state": ("unverified", STATES),
 }
 _STRUCK = re.compile(r"(~{1,2})(?=\S)(.*\S)\1[.:]?")
-_LITERAL_STRUCK = re.compile(r"~{1,2}(?=\S)(.*\S)~{1,2}")
+_LITERAL_STRUCK = re.compile(r"(~{1,2})(?=[^\s~])(.*[^\s~])\1")
 _SOURCE_BEHIND = re.compile(r"\s*\((https?://\S+)\)[.]?$", re.IGNORECASE)
 
 
@@ -120,7 +120,7 @@ def _text(raw: Raw, base: Entry | None) -> tuple[bool, str]:
         inner = read_value(found[2]) if found else ""
         if not found:
             literal = _LITERAL_STRUCK.fullmatch(text)
-            inner = literal[1] if literal and equal(base.text, literal[1]) else ""
+            inner = literal[2] if literal and equal(base.text, literal[2]) else ""
         if inner:
             return True, spelled(base.text, inner)
     return struck, spelled(base.text, text)
@@ -132,6 +132,15 @@ def _field(raw: Raw, name: str, base: Entry | None, *, cut_off: bool) -> str:
     if markdown is None:
         return before if cut_off or name in RETURNS else ""
     value = read_value(markdown)
+    if name in raw.behind:
+        whole = read_value(f"{markdown} {raw.behind[name]}")
+        if equal(before, whole):
+            del raw.behind[name]
+            return before
+    if name in RETURNS and before and value.startswith(before + " "):
+        # A line typed right below the field, which Markdown takes for its continuation.
+        raw.extra.insert(0, escape(value[len(before) + 1 :]))
+        return before
     if not value and name in RETURNS:
         return before
     if cut_off and before.startswith(value):
@@ -140,7 +149,7 @@ def _field(raw: Raw, name: str, base: Entry | None, *, cut_off: bool) -> str:
 
 
 def _note(raw: Raw, base: Entry | None, note: str) -> str:
-    extra = [read_value(part) for part in raw.extra]
+    extra = [read_value(part) for part in (*raw.behind.values(), *raw.extra)]
     if not any(extra):
         return note
     joined = "; ".join(part for part in (note, *extra) if part)

@@ -26,10 +26,10 @@ def cut_off_prose(found: Draft, ids: Sequence[str], base: Ledger) -> None:
     before = {prose.place: prose.text for prose in base.prose}
     standing = {piece.place for piece in found.prose if piece.behind is None}
     followed = {id(piece.behind) for piece in found.prose}
-    if found.goal and "goal" in before and "goal" not in standing:
-        if _ends_with(found.goal, base.goal, before["goal"]):
-            found.goal = escape(base.goal)
-            found.prose.append(RawProse("goal", None, before["goal"]))
+    about = before.get("goal", "") if "goal" not in standing else ""
+    if found.goal and about and _ends_with(found.goal, base.goal, about):
+        found.goal = escape(base.goal)
+        found.prose.append(RawProse("goal", None, about))
     for raw, ident in zip(found.entries, ids, strict=True):
         entry = base.get(ident) if ident in before and id(raw) not in followed else None
         if entry is None or raw.known is not None:
@@ -87,7 +87,7 @@ def settle_prose(
     if present is not None:
         last = position.get(present, -1)
         for place, text in before.items():
-            if position.get(place, last) > last or (place == present and place not in texts):
-                texts.setdefault(place, text)
+            if position.get(place, last) >= last and text.startswith(texts.get(place, "")):
+                texts[place] = text
     ordered = sorted(texts, key=lambda place: position[place])
     return tuple(Prose(place, texts[place]) for place in ordered)

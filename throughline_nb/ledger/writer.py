@@ -35,7 +35,7 @@ _FIELDS: Final = {
 
 
 def write(ledger: Ledger, version: str | None = None) -> str:
-    """The ledger as the text of ``ledger.md``.
+    r"""The ledger as the text of ``ledger.md``.
 
     Args:
         ledger: What to write; lists in their own order.
@@ -43,7 +43,7 @@ def write(ledger: Ledger, version: str | None = None) -> str:
             places, since each is lost in some editor. Without it the text holds none of the three.
 
     Returns:
-        Markdown with ``\\n`` line ends; reading it gives the same ledger.
+        Markdown with ``\n`` line ends; reading it gives the same ledger.
     """
     return "\n\n".join(_blocks(ledger, version)) + "\n"
 
