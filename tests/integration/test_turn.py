@@ -514,3 +514,50 @@ def test_a_project_of_the_earlier_plugin_is_imported_before_the_first_turn(engin
     assert "old-work" in outcome.status
     assert ledger_of(engine, "old-work").goal == "Find the port"
     assert chat.say("Hello").status == "throughLine: old-work"
+
+
+def test_a_history_that_got_shorter_is_taken_as_it_is(engine, bound):
+    for n in range(6):
+        bound.turn_with(f"Message {n}", calls=1)
+    bound.turns = bound.turns[:2]
+    bound.changed = 3
+    outcome = bound.say("Next.")
+    assert outcome.text.startswith("Next.")
+    assert engine.chat(bound.key).state.turn == 2
+    bound.answer()
+    bound.say("And?")
+    assert engine.chat(bound.key).state.turn == 3
+
+
+def test_a_history_shorter_than_the_host_says_it_is_holds_nothing_up(engine, bound):
+    bound.turn_with("Begin.")
+    outcome = engine.turn(bound.key, "Next.", History(1, 5, lambda first: bound.turns[0][first:]))
+    assert outcome.text.startswith("Next.")
+
+
+def test_the_same_message_twice_is_two_turns(engine, bound):
+    for _ in range(2):
+        bound.say("Record it.")
+        answer = bound.tool("ledger_record", kind="finding", text="It is MIT.", source="user")
+        bound.answer()
+    assert answer.startswith("already F1")
+    assert engine.chat(bound.key).state.turn == 2
+    assert len(ledger_of(engine).findings) == 1
+
+
+def test_calls_of_one_chat_and_many_run_at_once(engine):
+    from concurrent.futures import ThreadPoolExecutor
+
+    chats = [ChatHost(engine, str(n)) for n in range(6)]
+    chats[0].say("/tl start Together")
+    for chat in chats[1:]:
+        chat.say("/tl open together")
+
+    def record(n):
+        args = {"kind": "finding", "text": f"Finding number {n}."}
+        return engine.call(chats[n % 6].key, "ledger_record", args)
+
+    with ThreadPoolExecutor(12) as pool:
+        answers = list(pool.map(record, range(48)))
+    assert all(" added: " in answer for answer in answers)
+    assert len(ledger_of(engine, "together").findings) == 48
