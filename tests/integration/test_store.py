@@ -345,7 +345,7 @@ class TestAllProjects:
         with pytest.raises(NotFoundError):
             made.change(finding("too late"), MODEL)
         assert not made.path.exists()
-        assert new.undo(None, USER).record.subject.startswith("F1 changed")
+        assert new.undo(None, USER).record.subject.startswith("Edited by hand: F1 changed")
 
     def test_rename_to_a_taken_name(self, tmp_path):
         project(tmp_path, name="a")

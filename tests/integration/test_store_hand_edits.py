@@ -68,7 +68,7 @@ class TestASavedFile:
             git(made.path, "log", "-1", "--format=%(trailers:key=Actor,valueonly)").strip()
             == "user"
         )
-        assert made.history(1)[0].subject == "F2 changed: claim 2 holds"
+        assert made.history(1)[0].subject == "Edited by hand: F2 changed: claim 2 holds"
         assert sound(made.path)
         assert made.absorb(USER) is None
 

@@ -134,7 +134,7 @@ def _edit(project: "Project", tip: Tip, raw: bytes, stamp: Stamp, notices: list[
         stamp.now,
         _raw_message(base),
     )
-    subject = sentence(changes(ours, after))
+    subject = f"Edited by hand: {sentence(changes(ours, after))}"
     parents = (tip.head, edit)
     return project.commit(tip, after, subject, _as_user(stamp), parents=parents, draft=draft)
 
