@@ -5,6 +5,7 @@ sees it in the file, git shows when it came, and deleting the line accepts the d
 """
 
 import unicodedata
+from functools import lru_cache
 
 import msgspec
 
@@ -62,13 +63,16 @@ def _trouble(entry: Entry | None) -> str:
 
 
 def _rewritten(old: Entry | None, new: Entry) -> str:
-    return "changed" if old is not None and loosely(old.text) != loosely(new.text) else ""
+    if old is None or old.text == new.text:
+        return ""
+    return "changed" if loosely(old.text) != loosely(new.text) else ""
 
 
 def _said(entry: Entry) -> tuple[str, str, str]:
     return entry.text, entry.reason, entry.because
 
 
+@lru_cache(maxsize=8192)
 def loosely(text: str) -> str:
     """``text`` as compared when something is recorded again: case, marks and spaces folded."""
     folded = unicodedata.normalize("NFKC", text).casefold()
