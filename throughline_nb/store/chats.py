@@ -105,11 +105,14 @@ class Chats:
 
     def __init__(self, home: Home) -> None:
         self._home = home
+        self._folders: dict[ChatKey, Path] = {}
         self._written: dict[ChatKey, tuple[int, int, int] | None] = {}
 
     def folder(self, key: ChatKey) -> Path:
         """Where the chat's files are; never outside the home, whatever the id holds."""
-        return self._home.chats / safe_name(key.host) / safe_name(key.id)
+        if key not in self._folders:
+            self._folders[key] = self._home.chats / safe_name(key.host) / safe_name(key.id)
+        return self._folders[key]
 
     def load(self, key: ChatKey) -> ChatState:
         """The chat's state; a new one when there is none, or when the file is damaged."""
