@@ -48,27 +48,34 @@ _AMBIGUOUS: Final = frozenset(
 )
 """Names of months that are other words too, unless they begin with a capital."""
 
-_WORD: Final = r"([^\W\d_]{3,10})\.?"
-_DAY: Final = r"(?<![\d.,:])(\d{1,2})(?:st|nd|rd|th|er|\.|º)?"
+# Each pattern begins with a digit, which is quick to find; what must not stand before it is looked
+# up behind it. Digits are ASCII here (:mod:`.figures` sees to that).
+_DAY: Final = r"([0-9](?<![0-9.,:][0-9])[0-9]?)(?:st|nd|rd|th|er|\.|º)?"
 _OF: Final = r"(?:\s+(?:of|de|del))?"
-_A_YEAR: Final = r"((?:1[5-9]|20)\d\d)(?!\d)"
+_A_YEAR: Final = r"((?:1[5-9]|20)[0-9]{2})(?![0-9])"
 
-_DAY_FIRST: Final = re.compile(rf"{_DAY}{_OF}[\s-]+{_WORD}(?![^\W_])(?:,?{_OF}[\s-]+{_A_YEAR})?")
+_DAY_FIRST: Final = re.compile(
+    rf"{_DAY}{_OF}[\s-]+([^\W\d_]{{3,10}})\.?(?![^\W_])(?:,?{_OF}[\s-]+{_A_YEAR})?"
+)
 _DAY_BEHIND: Final = re.compile(
-    rf"(?<=[\w.] )(\d{{1,2}})(?:st|nd|rd|th)?(?![\d%.,:]\d|[^\W_])(?:,?{_OF}\s+{_A_YEAR})?"
+    rf"([0-9](?<=[\w.]\s[0-9])[0-9]?)(?:st|nd|rd|th)?(?![0-9%.,:][0-9]|[^\W_])(?:,?{_OF}\s+{_A_YEAR})?"
 )
-_YEAR_BEHIND: Final = re.compile(rf"(?<=[\w.,] ){_A_YEAR}(?![.,]\d)")
-_BEFORE: Final = re.compile(r"([^\W\d_]{3,10})[.,]?(?:\s+(?:of|de|del))?\s$")
+_YEAR_BEHIND: Final = re.compile(
+    r"((?:1(?<=[\w.,]\s1)[5-9]|2(?<=[\w.,]\s2)0)[0-9]{2})(?![0-9]|[.,][0-9])"
+)
 _YEAR_FIRST: Final = re.compile(
-    r"(?<![\d.])((?:1[5-9]|20)\d\d)(?:([-/.])(\d{1,2})\2(\d{1,2})(?!\d)"
-    r"|\s*[年년]\s*(\d{1,2})\s*[月월](?:\s*(\d{1,2})\s*[日일])?)"
+    r"((?:1(?<![0-9.]1)[5-9]|2(?<![0-9.]2)0)[0-9]{2})(?:([-/.])([0-9]{1,2})\2([0-9]{1,2})(?![0-9])"
+    r"|\s*[年년]\s*([0-9]{1,2})\s*[月월](?:\s*([0-9]{1,2})\s*[日일])?)"
 )
-_YEAR_LAST: Final = re.compile(r"(?<![\d.])(\d{1,2})([./-])(\d{1,2})\2((?:1[5-9]|20)\d\d)(?!\d)")
-_MONTH_DAY: Final = re.compile(r"(?<!\d)(\d{1,2})\s*[月월]\s*(\d{1,2})\s*[日일]")
+_YEAR_LAST: Final = re.compile(rf"([0-9](?<![0-9.][0-9])[0-9]?)([./-])([0-9]{{1,2}})\2{_A_YEAR}")
+_MONTH_DAY: Final = re.compile(r"([0-9](?<![0-9][0-9])[0-9]?)\s*[月월]\s*([0-9]{1,2})\s*[日일]")
 _TIME: Final = re.compile(
-    r"(?i)(?<![\d.:])(\d{1,2})(?:[:h](\d\d)(?::(\d\d)(?:\.\d+)?)?(?!\d)(?:\s?([ap])\.?m\b\.?)?"
-    r"|\s?([ap])\.?m\b\.?)"
+    r"([0-9](?<![0-9.:][0-9])[0-9]?)"
+    r"(?:[:hH]([0-9]{2})(?::([0-9]{2})(?:\.[0-9]+)?)?(?![0-9])(?:\s?([aApP])\.?[mM]\b\.?)?"
+    r"|\s?([aApP])\.?[mM]\b\.?)"
 )
+_BEFORE: Final = 18
+"""Characters before a day or year in which the name of its month is looked for."""
 
 
 class Moment(NamedTuple):
@@ -95,15 +102,13 @@ def dates(text: str) -> Iterator[Moment]:
         day, word, year = match.groups()
         if key := _date(year, _month(word), day):
             yield Moment(*match.span(), (key,))
-    for match in _DAY_BEHIND.finditer(text):
-        before = _BEFORE.search(text, max(0, match.start() - 16), match.start())
-        day, year = match.groups()
-        if before and (key := _date(year, _month(before[1]), day)):
-            yield Moment(before.start(), match.end(), (key,))
-    for match in _YEAR_BEHIND.finditer(text):
-        before = _BEFORE.search(text, max(0, match.start() - 16), match.start())
-        if before and (key := _date(match[1], _month(before[1]), "")):
-            yield Moment(before.start(), match.end(), (key,))
+    for pattern in (_DAY_BEHIND, _YEAR_BEHIND):
+        for match in pattern.finditer(text):
+            month, start = _month_before(text, match.start())
+            if month:
+                day, year = match.groups() if pattern is _DAY_BEHIND else ("", match[1])
+                if key := _date(year, month, day):
+                    yield Moment(start, match.end(), (key,))
 
 
 def _in_digits(text: str) -> Iterator[Moment]:
@@ -162,6 +167,16 @@ def ways(key: str) -> tuple[tuple[str, ...], ...]:
     if key.count("-") == 2:
         return ((key,), (key[:4], f"-{key[4:]}"))
     return ((key,),)
+
+
+def _month_before(text: str, end: int) -> tuple[int | None, int]:
+    """The month whose name ends at ``end``, and where it begins."""
+    window = text[max(0, end - _BEFORE) : end]
+    words = window.split()
+    if words and words[-1] in ("of", "de", "del"):
+        words.pop()
+    name = words[-1] if words else ""
+    return _month(name.strip(".,(")), end - len(window) + window.rfind(name)
 
 
 def _month(word: str) -> int | None:

@@ -23,8 +23,10 @@ _MAGNITUDE: Final = (
 )
 _RUN: Final = re.compile(rf"({numerals.RUN}){_MAGNITUDE}")
 _CLAIMED_RUN: Final = re.compile(_RUN.pattern, re.IGNORECASE)
-_BUILD: Final = re.compile(r"\bb\d{3,}\b")
-_EXPONENT: Final = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)[eE]([+-]?\d+)(?![\w.])")
+_BUILD: Final = re.compile(r"b(?<!\wb)[0-9]{3,}\b")
+_EXPONENT: Final = re.compile(
+    r"([0-9](?<![\w.][0-9])[0-9]*(?:\.[0-9]+)?)[eE]([+-]?[0-9]+)(?![\w.])"
+)
 
 _MASKED: Final = re.compile(
     r"\b[\w.+-]+@[\w-]+\.[\w.-]+"  # addresses
@@ -183,9 +185,16 @@ _WORDS: Final = {
     )
     for word in words.split()
 }
+_AROUND: Final = ".,;:!?()[]{}\"'*_`“”‘’«»"
 _HIDDEN: Final = {0xFF0E: ".", 0xFF0C: ",", 0xFF1A: ":", 0xFF05: "%", 0xFF04: "$", 0xFFE5: "¥"}
 _SHOWN_AT_MOST: Final = 12
 """Missing figures named for one claim."""
+
+_CLAIM_READ: Final = 4_000
+"""Characters of a claim that are checked; a claim is a sentence."""
+
+_RUN_AT_MOST: Final = 80
+"""Characters of a number; what is longer is none."""
 
 
 def figures(text: str) -> tuple[str, ...]:
@@ -198,14 +207,16 @@ def figures(text: str) -> tuple[str, ...]:
     found: set[str] = set()
     lower = text.lower()
     for run, word, letter, wide in set(_RUN.findall(lower)):
-        found |= numerals.keys(run, word or letter or wide)
+        if len(run) <= _RUN_AT_MOST:
+            found |= numerals.keys(run, word or letter or wide)
     for moment in (*dates.dates(text), *dates.times(text)):
         for key in moment.keys:
             found.add(key)
             found.update(dates.parts(key))
     found.update(_BUILD.findall(text))
     found.update(_exponent(*pair) for pair in set(_EXPONENT.findall(text)))
-    found.update(_WORDS[word] for word in _WORDS.keys() & set(re.findall(r"[^\W\d_]{3,}", lower)))
+    words = {word.strip(_AROUND) for word in set(lower.split())}
+    found.update(_WORDS[word] for word in _WORDS.keys() & words)
     return tuple(sorted(found))
 
 
@@ -227,7 +238,7 @@ def missing(claim: str, read: Collection[str]) -> tuple[str, ...]:
 
 def claimed(claim: str) -> list[tuple[str, numerals.Ways]]:
     """The exact figures of a claim as spelt, each with its readings, in their order."""
-    text = _plain(claim)
+    text = _plain(claim[:_CLAIM_READ])
     for url in urls_in(text):
         text = text.replace(url, " " * len(url))
     text = _MASKED.sub(_blank, text)
@@ -251,7 +262,7 @@ def _numbers(text: str) -> Iterator[tuple[int, int, numerals.Ways]]:
     for match in _CLAIMED_RUN.finditer(text):
         start, end = match.span(1)
         before, behind = text[max(0, start - 24) : start], text[end : end + 12]
-        if _is_name(before):
+        if len(match[1]) > _RUN_AT_MOST or _is_name(before):
             continue
         word, letter, wide = match.groups()[1:]
         suffix = (word or letter or wide or "").lower()

@@ -14,8 +14,8 @@ Ways = tuple[tuple[str, ...], ...]
 
 SPACES: Final = " \u00a0\u2007\u2009\u202f"
 RUN: Final = (
-    r"\d+(?:(?:[.,'’_٫٬]|[" + SPACES[1:] + r"]| (?=\d{3}(?![\da-zA-Z])))\d+)*"
-    r"(?:[-.]?(?:alpha|beta|rc|dev|post|pre|preview|[ab](?=\d))[.-]?\d*(?![a-z]))?"
+    r"[0-9]+(?:(?:[.,'’_٫٬]|[" + SPACES[1:] + r"]| (?=[0-9]{3}(?![0-9a-zA-Z])))[0-9]+)*"
+    r"(?:[-.]?(?:alpha|beta|rc|dev|post|pre|preview|[ab](?=[0-9]))[.-]?[0-9]*(?![a-z]))?"
 )
 """Digits with what may stand between them, and the tail of a pre-release."""
 
