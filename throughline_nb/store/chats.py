@@ -115,14 +115,21 @@ class Chats:
         return self._folders[key]
 
     def load(self, key: ChatKey) -> ChatState:
-        """The chat's state; a new one when there is none, or when the file is damaged."""
+        """The chat's state; a new one when there is none.
+
+        A damaged file is kept beside it as ``state.damaged.json``.
+        """
         file = self.folder(key) / "state.json"
         self._written[key] = _look(file)
         try:
-            state = msgspec.json.decode(file.read_bytes(), type=ChatState)
-        except (OSError, msgspec.MsgspecError):
+            return msgspec.json.decode(file.read_bytes(), type=ChatState)
+        except OSError:
             return ChatState(key=str(key))
-        return state
+        except msgspec.MsgspecError:
+            with contextlib.suppress(OSError):
+                file.replace(file.with_name("state.damaged.json"))
+            self._written[key] = None
+            return ChatState(key=str(key))
 
     def save(self, key: ChatKey, state: ChatState) -> None:
         """Write the state of a bound or silenced chat; of any other, leave nothing on disk."""
