@@ -16,13 +16,20 @@ from throughline_nb.ledger.inline import one_line, unescape
 
 _FOLD: Final = str.maketrans(
     {
-        **dict.fromkeys("“”„‟«»〝〞", '"'),
-        **dict.fromkeys("‘’‚‛‹›", "'"),
+        **dict.fromkeys("“”„‟«»〝〞‘’‚‛‹›'", '"'),
         **dict.fromkeys("‐‑‒–—―−", "-"),
         "…": "...",
     }
 )
 _LEFT_OVER = re.compile(r"[\\&<\[`]")
+# What pandoc's CommonMark readers lose: punctuation behind a backslash, and the space before
+# braces, which becomes a span of its own.
+_LOST: Final = (
+    (re.compile(r"\\[!-/:-@\[-`{-~]"), re.compile(r"\\[!-/:-@\[-`{-~]?")),
+    (re.compile(r" \{[^{}]+\}"), re.compile(r"(?: |\[ ?\])\{[^{}]+\}")),
+)
+_TAG = re.compile(r"<!--.*?-->|<(?:[/?]?[A-Za-z]|!)[^<>]*>|\*\*")
+
 _ROUNDS: Final = 4
 """How often a text is read again: an editor's escapes, on top of another's."""
 
@@ -31,6 +38,9 @@ _TICKS = re.compile(r" *`+ *")
 _BRACKETED = re.compile(r"(?i)<+((?:https?://|www\.)[^\s<>]*|[\w.+-]+@[\w-]+(?:\.[\w-]+)+)>+")
 _MARKS = re.compile(r"(?<=\S)[*_~]+(?![^\W_])|(?<![^\W_])[*_~]+(?=\S)")
 _HAS_MARKS = re.compile(r"[*_~]")
+_RAW = re.compile(r"\{=\w+\}")
+_SCHEME = re.compile(r"(?i)https?://(?=www\.)|mailto:(?=[^\s@]+@)")
+_CITED = re.compile(r"\[(-?@[\w-]+)\]")
 _URL = re.compile(r"(?i)https?://[^\s<>`]+")
 _WIDE = r"[\u2e80-\u303f\u3040-\u30ff\u31f0-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]"
 _WIDE_SPACE = re.compile(rf"(?<={_WIDE}) +| +(?={_WIDE})")
@@ -39,12 +49,13 @@ _ALIGNED_WORDS: Final = 2000
 
 
 @lru_cache(maxsize=16384)
-def key(text: str, *, marks: bool = True) -> str:
+def key(text: str, marks: str = "*`") -> str:
     """``text`` with everything folded that does not count; equal keys mean the same text.
 
     Args:
         text: One logical line.
-        marks: Whether ``*``, ``_`` and ``~`` at the edges of words are folded too.
+        marks: What is folded too: ``*`` for ``*``, ``_`` and ``~`` at the edges of words, and a
+            backtick for backticks with the spaces beside them.
     """
     if _LEFT_OVER.search(text):
         for _ in range(_ROUNDS):
@@ -54,14 +65,17 @@ def key(text: str, *, marks: bool = True) -> str:
         text = _BRACKETED.sub(r"\1", text.replace("\\", ""))
     if not text.isascii():
         text = _WIDE_SPACE.sub("", unicodedata.normalize("NFC", text).translate(_FOLD))
+    elif "'" in text:
+        text = text.replace("'", '"')
     if "--" in text:
         text = _DASHES.sub("-", text)
-    if "`" in text:
-        text = _TICKS.sub("`", text)
-    if "://" in text:
+    if "@" in text or "://" in text:
+        text = _SCHEME.sub("", _CITED.sub(r"\1", text))
         text = _URL.sub(lambda found: unquote(found.group()), text)
-    if marks and _HAS_MARKS.search(text):
-        text = _MARKS.sub("", text)
+    if "`" in marks:
+        text = _TICKS.sub("", _RAW.sub("", text))
+    if "*" in marks and _HAS_MARKS.search(text):
+        text = _MARKS.sub("", text).replace("_", "*")
     return text
 
 
@@ -73,8 +87,25 @@ def equal(base: str, text: str) -> bool:
     """
     if base == text:
         return True
-    marks = _HAS_MARKS.search(base) is not None
-    return key(base, marks=marks) == key(text, marks=marks)
+    marks = _marks(base)
+    if key(base, marks) == key(text, marks):
+        return True
+    return any(
+        applies.search(base) and key(lost.sub("", base), marks) == key(lost.sub("", text), marks)
+        for applies, lost in _LOST
+    )
+
+
+def equal_without_tags(base: str, text: str) -> bool:
+    """Whether ``text`` is ``base`` as an editor leaves it that drops what looks like HTML."""
+    if not _TAG.search(base):
+        return False
+    bare = key(_TAG.sub("", base)).replace("*", "").replace(" ", "")
+    return bare == key(_TAG.sub("", text)).replace("*", "").replace(" ", "")
+
+
+def _marks(base: str) -> str:
+    return ("*" if _HAS_MARKS.search(base) else "") + ("`" if "`" in base else "")
 
 
 def spelled(base: str, text: str) -> str:
@@ -89,11 +120,11 @@ def spelled(base: str, text: str) -> str:
         return base
     old, new = base.split(" "), text.split(" ")
     known = set(old)
-    marks = _HAS_MARKS.search(base) is not None
-    old_keys = [key(word, marks=marks) for word in old]
-    if all(word in known or key(word, marks=marks) not in old_keys for word in set(new)):
+    marks = _marks(base)
+    old_keys = [key(word, marks) for word in old]
+    if all(word in known or key(word, marks) not in old_keys for word in set(new)):
         return text
-    new_keys = [key(word, marks=marks) for word in new]
+    new_keys = [key(word, marks) for word in new]
     if max(len(old), len(new)) > _ALIGNED_WORDS:
         spelling = dict(zip(reversed(old_keys), reversed(old), strict=True))
         words = [
@@ -124,7 +155,8 @@ def spelled_prose(base: str, text: str) -> str:
 
 _PROSE_MARKS = re.compile(
     r"(?m)^[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)]|\#{1,6}|>)(?=[ \t]|$)[ \t]*)+"
-    r"|^[ \t]*(?:[-=*_][ \t]*){3,}$|^[ \t]*(?:`{3,}|~{3,})|[ \t]*\#+[ \t]*$|\{[#.=][^}\n]*\}"
+    r"|^[ \t]*(?:[-=*_][ \t]*){3,}$|^[ \t]*(?:`{3,}|~{3,})[^`\n]*$|[ \t]*\#+[ \t]*$|\{[#.=][^}\n]*\}"
+    r"|-{3,}|[|]"
 )
 
 
@@ -132,7 +164,7 @@ _PROSE_MARKS = re.compile(
 def prose_key(text: str) -> str:
     """Running text with layout and marks folded away."""
     text = _PROSE_MARKS.sub(" ", text.replace("\\\n", "\n").replace("\xa0", " "))
-    return key(one_line(key(one_line(unescape(text))))).replace(" ", "").replace("`", "")
+    return key(one_line(key(one_line(unescape(text))))).replace(" ", "")
 
 
 def _paragraphs(text: str) -> list[str]:

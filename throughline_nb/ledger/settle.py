@@ -12,7 +12,7 @@ import msgspec
 from throughline_nb.ledger.drafts import Draft, Raw
 from throughline_nb.ledger.front import RESERVED, Front
 from throughline_nb.ledger.inline import escape
-from throughline_nb.ledger.loosely import equal, spelled
+from throughline_nb.ledger.loosely import equal, equal_without_tags, spelled
 from throughline_nb.ledger.loosely import key as loose_key
 from throughline_nb.ledger.model import (
     BY_ATTR,
@@ -25,6 +25,8 @@ from throughline_nb.ledger.settle_entry import Settled, read_value, settle_entry
 from throughline_nb.ledger.settle_prose import cut_off_prose, settle_prose
 
 _EMPTY: Final = Ledger()
+_DROPPED_TAGS: Final = 2
+"""Values without their HTML from which on it was the editor that dropped it, not the person."""
 
 
 class Settling:
@@ -70,6 +72,7 @@ class Settling:
         if self.base.prose:
             cut_off_prose(self.found, self.ids, self.base)
         self._entries()
+        self._dropped_tags()
         kept = self._kept_back()
         lists: dict[str, list[Entry]] = {section.attr: [] for section in SECTIONS}
         for ident in dict.fromkeys(self.ids):
@@ -173,6 +176,26 @@ class Settling:
             )
         return settle_new(raw, ident, copied=copied)
 
+    def _dropped_tags(self) -> None:
+        """Bring back what an editor dropped that knows no HTML: it drops it everywhere."""
+        restored: dict[str, dict[str, str]] = {}
+        for ident, entry in self.settled.items():
+            before = self.at_base.get(ident)
+            if before is None or before is entry:
+                continue
+            for name in ("text", *entry.section.fields):
+                old, new = getattr(before, name), getattr(entry, name)
+                if old != new and equal_without_tags(old, new):
+                    restored.setdefault(ident, {})[name] = old
+        if sum(map(len, restored.values())) < _DROPPED_TAGS:
+            return
+        for ident, values in restored.items():
+            before = self.at_base[ident]
+            if "text" in values:
+                values["by"] = before.by
+            entry = msgspec.structs.replace(self.settled[ident], **values)
+            self.settled[ident] = before if entry == before else entry
+
     def _moved(self, raw: Raw, ident: str) -> None:
         section = BY_LETTER[ident[0]]
         if raw.attr != section.attr:
@@ -274,7 +297,17 @@ def settle(
 
 def _respelled(before: str, value: str) -> str:
     """A value of the front matter; smart quotes around it are YAML's own, made typographic."""
-    return before if before and equal(before, _unquoted(value)) else spelled(before, value)
+    if before and (equal(before, _unquoted(value)) or _same_number(before, value)):
+        return before
+    return spelled(before, value)
+
+
+def _same_number(before: str, value: str) -> bool:
+    """Whether a tool that reads YAML wrote ``0123`` or ``1.10`` as the number that it took it for."""
+    try:
+        return float(before) == float(value)
+    except ValueError:
+        return False
 
 
 def _unquoted(value: str) -> str:

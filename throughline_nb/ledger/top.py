@@ -17,11 +17,11 @@ _COMMENT = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _EMPTY_FENCE = re.compile(r"(?m)^(`{3,}|~{3,})[^\n`]*\n\s*^\1[ \t]*$")
-_REMAINS = re.compile(r"(?:^|\s)throughline\\?:\s*\d+(?=\s|$)")
+_REMAINS = re.compile(r"(?:^|\s)throughline\\?:\s*\d+(?!\d)")
 _PAIR_START = re.compile(r"[\s\W]*[^\W\d][\w./ -]*\\?:(?:\s|$)")
 _RULE = re.compile(r"\s*(?:(?:[-*_=]\s*){3,}|[—–]+-?)\s*")
 _HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
-_VALUE: Final = r"(?:^|\s){}\\?:\s+(\S+)"
+_VALUE: Final = r"(?:^|\s|(?<=\d)){}\\?:\s+(\S+)"
 
 
 class Top(msgspec.Struct, frozen=True):
@@ -54,11 +54,12 @@ def clean_top(text: str, *, front_found: bool) -> Top:
         return Top(text, version)
     kept: list[str] = []
     remains = ""
-    for paragraph in _paragraphs(text):
-        line = one_line(unescape(paragraph.replace("\n", " ")))
-        if _REMAINS.search(line) and _PAIR_START.match(line):
-            remains = line
-        elif _RULE.fullmatch(paragraph) and not any(part.strip() for part in kept):
+    paragraphs = _paragraphs(text)
+    for paragraph in paragraphs:
+        line = one_line(unescape(paragraph.replace("\\\n", "\n").replace("\n", " ")))
+        if (remains or _REMAINS.search(line)) and _PAIR_START.match(line) and not _title(kept):
+            remains += f" {line}"
+        elif _RULE.fullmatch(paragraph) and not _title(kept):
             continue
         else:
             kept.append(paragraph)
@@ -68,6 +69,11 @@ def clean_top(text: str, *, front_found: bool) -> Top:
         _named(remains, "project"),
         _named(remains, "throughline"),
     )
+
+
+def _title(paragraphs: list[str]) -> bool:
+    """Whether the document's title stands among these; no remains follow it."""
+    return any(paragraph.startswith("# ") for paragraph in paragraphs)
 
 
 def _named(remains: str, key: str) -> str | None:
