@@ -42,7 +42,7 @@ _UNESCAPED = re.compile(
     rf"|(?P<entity>{_ENTITY})"
     r"|(?P<link>\[)"
 )
-_LABEL = re.compile(r"\[((?:[^\[\]\\`]|\\.)*)\]\(")
+_LABEL = re.compile(r"\[((?:[^\[\]\\`]|\\.|\[[^\[\]`]*\])*)\]\(")
 _RAW_HTML = re.compile(r"\{=[A-Za-z]+\}")
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff]")

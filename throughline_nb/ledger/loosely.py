@@ -19,16 +19,22 @@ _FOLD: Final = str.maketrans(
         **dict.fromkeys("“”„‟«»〝〞‘’‚‛‹›'", '"'),
         **dict.fromkeys("‐‑‒–—―−", "-"),
         "…": "...",
+        **dict.fromkeys("\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufe0f"),
     }
 )
 _LEFT_OVER = re.compile(r"[\\&<\[`]")
-# What pandoc's CommonMark readers lose: punctuation behind a backslash, and the space before
-# braces, which becomes a span of its own.
-_LOST: Final = (
-    (re.compile(r"\\[!-/:-@\[-`{-~]"), re.compile(r"\\[!-/:-@\[-`{-~]?")),
-    (re.compile(r" \{[^{}]+\}"), re.compile(r"(?: |\[ ?\])\{[^{}]+\}")),
+# What pandoc's readers of CommonMark make of a text: punctuation behind a backslash is lost, and
+# braces become a span of their own.
+_LOSES: Final = (
+    (re.compile(r"\\[!-/:-@\[-`{-~]"), r"\\"),
+    (re.compile(r"(?:^| )\{([#.][\w-]+)\}"), r'[ ]{\1 wrapper="1"}'),
+    (re.compile(r"(?:^| )\{([\w-]+)=([\w-]+)\}"), r'[ ]{wrapper="1" \1="\2"}'),
 )
-_TAG = re.compile(r"<!--.*?-->|<(?:[/?]?[A-Za-z]|!)[^<>]*>|\*\*")
+_SHORT_CODE = re.compile(r":[a-z0-9_+-]+:")
+_EMOJI = re.compile(r":[a-z0-9_+-]+:|[\u2190-\u2bff\U0001f000-\U0001faff\ufe0f\u200d]+")
+_TAG = re.compile(
+    r"<script\b.*?</script>|<style\b.*?</style>|<!--.*?-->|<(?:[/?]?[A-Za-z]|!)[^<>]*>|\*\*"
+)
 
 _ROUNDS: Final = 4
 """How often a text is read again: an editor's escapes, on top of another's."""
@@ -40,6 +46,7 @@ _MARKS = re.compile(r"(?<=\S)[*_~]+(?![^\W_])|(?<![^\W_])[*_~]+(?=\S)")
 _HAS_MARKS = re.compile(r"[*_~]")
 _RAW = re.compile(r"\{=\w+\}")
 _SCHEME = re.compile(r"(?i)https?://(?=www\.)|mailto:(?=[^\s@]+@)")
+_MAIL_TWICE = re.compile(r"([\w.+-]+@[\w.-]+)mailto:\1")
 _CITED = re.compile(r"\[(-?@[\w-]+)\]")
 _URL = re.compile(r"(?i)https?://[^\s<>`]+")
 _WIDE = r"[\u2e80-\u303f\u3040-\u30ff\u31f0-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]"
@@ -64,13 +71,14 @@ def key(text: str, marks: str = "*`") -> str:
                 break
         text = _BRACKETED.sub(r"\1", text.replace("\\", ""))
     if not text.isascii():
-        text = _WIDE_SPACE.sub("", unicodedata.normalize("NFC", text).translate(_FOLD))
+        text = unicodedata.normalize("NFC", text).translate(_FOLD)
+        text = _WIDE_SPACE.sub("", " ".join(text.split()))
     elif "'" in text:
         text = text.replace("'", '"')
     if "--" in text:
         text = _DASHES.sub("-", text)
     if "@" in text or "://" in text:
-        text = _SCHEME.sub("", _CITED.sub(r"\1", text))
+        text = _SCHEME.sub("", _CITED.sub(r"\1", _MAIL_TWICE.sub(r"\1", text)))
         text = _URL.sub(lambda found: unquote(found.group()), text)
     if "`" in marks:
         text = _TICKS.sub("", _RAW.sub("", text))
@@ -90,10 +98,14 @@ def equal(base: str, text: str) -> bool:
     marks = _marks(base)
     if key(base, marks) == key(text, marks):
         return True
-    return any(
-        applies.search(base) and key(lost.sub("", base), marks) == key(lost.sub("", text), marks)
-        for applies, lost in _LOST
-    )
+    lost = base
+    for pattern, put in _LOSES:
+        lost = pattern.sub(put, lost)
+    if lost != base and key(lost, marks) == key(text, marks):
+        return True
+    if _SHORT_CODE.search(base):
+        return key(_EMOJI.sub("", base), marks) == key(_EMOJI.sub("", text), marks)
+    return False
 
 
 def equal_without_tags(base: str, text: str) -> bool:

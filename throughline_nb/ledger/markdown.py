@@ -94,12 +94,12 @@ def read(text: str | bytes, base: Ledger | None = None) -> Reading:
         strays = _strays(found, base)
         if strays:
             found = draft(lines, raw_lines, plan, known=known, top=top.text, strays=strays)
-    found.title = top.project or found.title
+    found.title = found.title or top.project or ""
     ledger, notices = settle(found, base, front, last.numbers, complete=last.stands)
     number = front.get("throughline") or top.format or ""
     return Reading(
         ledger,
-        front.get("version") or top.version or last.version,
+        front.get("version") or top.version or last.version or top.remains_version,
         (*front.notices, *notices),
         last.stands,
         int(number) if number.isdecimal() and number.isascii() else FORMAT,

@@ -29,13 +29,15 @@ class Top(msgspec.Struct, frozen=True):
 
     Attributes:
         text: What is left, line for line.
-        version: The version that comment or remains name, or None.
+        version: The version that the comment names, or None.
+        remains_version: The version that the remains of the front matter name, or None.
         project: The project that the remains name, or None.
         format: Number of the format that the remains name, or None.
     """
 
     text: str
     version: str | None = None
+    remains_version: str | None = None
     project: str | None = None
     format: str | None = None
 
@@ -65,7 +67,8 @@ def clean_top(text: str, *, front_found: bool) -> Top:
             kept.append(paragraph)
     return Top(
         "\n".join(kept),
-        _named(remains, "version") or version,
+        version,
+        _named(remains, "version"),
         _named(remains, "project"),
         _named(remains, "throughline"),
     )
