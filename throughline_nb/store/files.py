@@ -18,8 +18,9 @@ from throughline_nb.errors import StoreError
 WINDOWS = os.name == "nt"
 BINARY = getattr(os, "O_BINARY", 0)
 
-_locks: dict[str, Any] = {}
-"""Lock objects by path; each keeps its state by thread."""
+_locks: dict[tuple[int, str], Any] = {}
+"""Lock objects by process and path, since a fork must not use its parent's; each keeps its state
+by thread."""
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2  # the same figure for Linux' renameat2 and macOS' renamex_np (RENAME_SWAP)
@@ -150,10 +151,11 @@ def lock(path: Path, timeout: float = 10.0) -> Iterator[None]:
     held: FileLock | None
 
     try:
-        held = _locks.get(str(path))
+        key = (os.getpid(), str(path))
+        held = _locks.get(key)
         if held is None:
             path.parent.mkdir(parents=True, exist_ok=True)
-            held = _locks[str(path)] = FileLock(path)
+            held = _locks[key] = FileLock(path)
         held.acquire(timeout=timeout, poll_interval=0.005)
     except Timeout:
         raise StoreError(

@@ -46,6 +46,7 @@ class WorkFile:
         memory = project / ".git" / "throughline"
         self._name = str(self.path)
         self._displaced = str(memory / "displaced.md")
+        self._new = str(memory / "new.md")
         self._record = str(memory / "written.json")
 
     def read(self) -> bytes | None:
@@ -124,10 +125,7 @@ class WorkFile:
         Raises:
             OSError: The file cannot be replaced.
         """
-        mode = 0o666
-        with suppress(OSError):
-            mode = os.stat(self._name).st_mode & 0o777  # noqa: PTH116 - on every change's path
-        self._prepare(data, mode)
+        self._prepare(data)
         if exchange(self._displaced, self._name):
             found = _stamp(self._displaced)
             old: bytes | None = _bytes(self._displaced)
@@ -143,21 +141,27 @@ class WorkFile:
             _seen[self._displaced] = found
         return True
 
-    def _prepare(self, data: bytes, mode: int) -> None:
+    def _prepare(self, data: bytes) -> None:
+        """Put the new text where the old one will be: whole at once, since a kill may come now."""
+        mode = 0o666
+        with suppress(OSError):
+            mode = os.stat(self._name).st_mode & 0o777  # noqa: PTH116 - on every change's path
         try:
-            os.unlink(self._displaced)  # noqa: PTH108 - as above; a new file has its own mode
+            write_new(self._new, data, mode=mode)
         except FileNotFoundError:
-            os.makedirs(os.path.dirname(self._displaced), exist_ok=True)  # noqa: PTH103, PTH120
-        write_new(self._displaced, data, mode=mode)
+            os.makedirs(os.path.dirname(self._new), exist_ok=True)  # noqa: PTH103, PTH120
+            write_new(self._new, data, mode=mode)
+        patiently(lambda: os.replace(self._new, self._displaced))  # noqa: PTH105 - as above
 
     def _replace(self, expected: bytes | None) -> bytes | None:
         """Without exchange: what stands there is kept first if it is not what was expected."""
         old = self.read()
-        new = Path(self._displaced).with_name("new.md")
+        new = f"{self._new}.next"
         patiently(lambda: os.replace(self._displaced, new))  # noqa: PTH105 - as above
         if old is not None and old != expected:
-            write_new(self._displaced, old)
-        patiently(lambda: new.replace(self.path))
+            write_new(self._new, old)
+            patiently(lambda: os.replace(self._new, self._displaced))  # noqa: PTH105 - as above
+        patiently(lambda: os.replace(new, self._name))  # noqa: PTH105 - as above
         return old
 
     def _fresh(self) -> bool:

@@ -1,0 +1,38 @@
+"""A person at an editor: read ``ledger.md``, add a line, think, save; again and again.
+
+Arguments: project's folder, how many saves, ``replace`` (save by rename) or ``inplace`` (empty the
+file, then fill it), a tag. Prints each line that was saved.
+"""
+
+import os
+import random
+import sys
+import time
+from pathlib import Path
+
+
+def main():
+    folder, number, way, tag = sys.argv[1:]
+    path = Path(folder) / "ledger.md"
+    think = random.Random(tag)
+    for i in range(int(number)):
+        text = ""
+        while "## Decisions" not in text:  # another editor empties the file before it fills it
+            text = path.read_text(encoding="utf-8")
+        line = f"{tag} saw {i} of them"
+        text = text.replace("## Decisions\n", f"- {line}\n\n## Decisions\n", 1)
+        time.sleep(think.random() * 0.04)
+        if way == "inplace":
+            with path.open("r+", encoding="utf-8", newline="\n") as file:
+                file.truncate()
+                time.sleep(0.002)
+                file.write(text)
+        else:
+            new = path.with_name(f".{tag}.swp")
+            new.write_text(text, encoding="utf-8", newline="\n")
+            os.replace(new, path)
+        print(line, flush=True)
+        time.sleep(0.12)  # a person does not save again before the file on the screen is the new one
+
+
+main()
