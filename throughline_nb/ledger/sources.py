@@ -7,6 +7,7 @@ history, and which exact figures stood in the text that was read, without the te
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Final, Literal
 
 import msgspec
@@ -122,6 +123,7 @@ _PATHS: Final = re.compile(r"[^<>|\"*?:]*[/\\][^<>|\"*?:]*\.[A-Za-z][A-Za-z0-9]{
 _FOLDERED: Final = re.compile(r"[\w.@+-]+(?:[/\\][\w.@+-]+)+")
 
 
+@lru_cache(maxsize=4096)
 def parse(text: str) -> Source:
     """Read a source as a model or a person wrote it.
 
@@ -276,18 +278,18 @@ def _cell(text: str) -> Source | None:
 
 
 def _file(text: str) -> Source | None:
-    named = bool(_FILE_PREFIX.match(text))
-    text = _FILE_PREFIX.sub("", text, count=1).strip().strip("`\"'<>")
-    bare = _LINES.sub("", text)
+    path = _FILE_PREFIX.sub("", text, count=1).strip().strip("`\"'<>")
+    bare = _LINES.sub("", path)
     if (
-        text.lower().startswith("file://")
+        path.lower().startswith("file://")
         or _ROOTED.match(bare)
         or _PLAIN.fullmatch(bare)
         or _PATHS.fullmatch(bare)
-        or (named and _FOLDERED.fullmatch(bare))
     ):
-        return Source("file", text, (file_key(text),))
-    return Source("words", text) if named and not text else None
+        return Source("file", path, (file_key(path),))
+    if path != text and _FOLDERED.fullmatch(bare):
+        return Source("file", f"file: {path}", (file_key(path),))
+    return None
 
 
 def _by_name(key: str, proofs: Mapping[str, Proof]) -> Proof | None:
@@ -304,6 +306,8 @@ def _by_name(key: str, proofs: Mapping[str, Proof]) -> Proof | None:
 
 def _missing(entry: Entry, found: Iterable[Proof]) -> str:
     """The figures of the claim that stand in none of the sources, or what is known already."""
+    if entry.state == "verified" and not entry.missing:
+        return ""
     read: set[str] = set()
     for proof in found:
         if proof.figures is None:

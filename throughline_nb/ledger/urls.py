@@ -6,14 +6,17 @@ from functools import lru_cache
 from typing import Final
 from urllib.parse import quote, unquote_to_bytes, urlsplit
 
-_URL: Final = re.compile(r"(?i)\bhttps?://[^\s<>\"`\\^{}|\u3000-\u303f\uff00-\uff0e\uff1a-\uff60]+")
+_URL: Final = re.compile(r"(?i)(?<![a-z0-9])https?://[^\s<>\"`\\^{}|\u3000-\u303f\uff00-\uff0e\uff1a-\uff60]+")
 _CLOSING: Final = ".,;:!?'*_~"
 _PAIRS: Final = {")": "(", "]": "["}
 
 _DEFAULT_PORTS: Final = (None, 80, 443)
-_UNRESERVED: Final = frozenset(
-    b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+_PLAIN: Final = frozenset(
+    b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!'()*,:@"
 )
+"""What is never encoded: RFC 3986's unreserved characters, and those that no server tells apart
+from their encoding."""
+
 _PATH_SAFE: Final = "/:@!$&'()*+,;=%~"
 _QUERY_SAFE: Final = _PATH_SAFE + "?"
 
@@ -165,7 +168,7 @@ def _without_dots(path: str) -> str:
 
 
 def _encoded(text: str, safe: str) -> str:
-    """``text`` with unreserved characters plain, and all others as upper-case ``%XX``."""
+    """``text`` with :data:`_PLAIN` characters plain, and all others as upper-case ``%XX``."""
     text = re.sub(r"%[0-9A-Fa-f]{2}", _plain, text)
     text = re.sub(r"%(?![0-9A-Fa-f]{2})", "%25", text)
     return quote(text, safe=safe)
@@ -173,7 +176,7 @@ def _encoded(text: str, safe: str) -> str:
 
 def _plain(match: re.Match[str]) -> str:
     byte = unquote_to_bytes(match.group())
-    return byte.decode("ascii") if byte[0] in _UNRESERVED else match.group().upper()
+    return byte.decode("ascii") if byte[0] in _PLAIN else match.group().upper()
 
 
 def _tracks(pair: str) -> bool:
