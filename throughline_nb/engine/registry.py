@@ -117,6 +117,8 @@ class Operation(msgspec.Struct, frozen=True):
     def _converted(self, param: Param, value: object) -> object:
         if param.choices and isinstance(value, str):
             value = value.strip().casefold()
+        elif param.type is str and isinstance(value, int | float):
+            return str(value)
         try:
             return msgspec.convert(value, param.type, strict=False)
         except msgspec.ValidationError:

@@ -13,8 +13,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from throughline_nb.chat import ChatKey, History
-from throughline_nb.engine import commands, lifecycle, tools, upkeep, views
-from throughline_nb.engine.registry import COMMANDS, TOOLS, Operation
+from throughline_nb.engine import views
+from throughline_nb.engine.operations import COMMANDS, TOOLS
+from throughline_nb.engine.registry import Operation
 from throughline_nb.engine.run import Reply, Run
 from throughline_nb.engine.turn import Outcome, preprocess
 from throughline_nb.errors import NotFoundError, ThroughLineError
@@ -29,8 +30,6 @@ from throughline_nb.store.projects import Absorbed, Project, Projects, Snapshot,
 from throughline_nb.store.settings import Loaded, Settings, load, parse
 
 log = logging.getLogger("throughline_nb")
-DEFINED = (lifecycle, commands, upkeep, tools)
-"""Modules whose operations enter the registries when imported: this is the order of the help."""
 
 
 class Chat:

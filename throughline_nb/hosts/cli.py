@@ -16,16 +16,14 @@ import click
 import msgspec
 
 from throughline_nb import __version__
-from throughline_nb.engine import commands, lifecycle, upkeep
-from throughline_nb.engine.registry import COMMANDS, Operation
+from throughline_nb.engine.operations import COMMANDS
+from throughline_nb.engine.registry import Operation
 from throughline_nb.errors import ThroughLineError
 
 if TYPE_CHECKING:
     from throughline_nb.store.home import Home
 
 PROGRAM = "throughline-nb"
-DEFINED = (lifecycle, commands, upkeep)
-"""Modules whose commands enter the registry when they are imported."""
 
 
 class Place(msgspec.Struct, frozen=True):

@@ -20,7 +20,7 @@ import msgspec
 
 from throughline_nb.chat import History, Message
 from throughline_nb.engine.intake import COMMAND
-from throughline_nb.engine.registry import TOOLS
+from throughline_nb.engine.operations import TOOLS
 from throughline_nb.engine.session import Engine
 from throughline_nb.engine.turn import Outcome
 from throughline_nb.hosts.lmstudio_files import Conversation, TurnVersions, read_conversation

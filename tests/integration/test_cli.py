@@ -1,0 +1,131 @@
+"""The command line as a person uses it: real processes, a home of its own."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from throughline_nb.engine.operations import COMMANDS
+
+
+@pytest.fixture
+def run(tmp_path):
+    def call(*arguments, cwd=None, code=0, **env):
+        environment = {**os.environ, "THROUGHLINE_HOME": str(tmp_path / "home"), **env}
+        done = subprocess.run(
+            [sys.executable, "-m", "throughline_nb", *arguments],
+            cwd=cwd or tmp_path,
+            env=environment,
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+        assert done.returncode == code, done.stderr
+        assert "Traceback" not in done.stderr
+        return done.stdout if code == 0 else done.stderr
+
+    call.home = tmp_path / "home"
+    return call
+
+
+def test_a_project_from_start_to_undo(run):
+    assert run("start", "Compare", "seven", "runtimes") == (
+        "Project compare-seven-runtimes started.\n"
+    )
+    project = ("--project", "compare-seven-runtimes")
+    assert run(*project, "constraint", "Only primary sources") == (
+        "C1 added: Only primary sources.\n"
+    )
+    folder = run.home / "projects" / "compare-seven-runtimes"
+    assert "C1 Only primary sources" in run("status", cwd=folder)
+    assert "C1 added: Only primary sources" in run("log", "1", cwd=folder)
+    assert "C1 removed" in run("undo", cwd=folder)
+    assert "compare-seven-runtimes: Compare seven runtimes" in run("list")
+
+
+def test_a_hand_edit_is_merged_by_the_next_command(run):
+    run("start", "Compare runtimes")
+    folder = run.home / "projects" / "compare-runtimes"
+    file = folder / "ledger.md"
+    text = file.read_text(encoding="utf-8")
+    text = text.replace(
+        "## Findings\n", "## Findings\n\n- It listens on 11434. (https://example.org)\n"
+    )
+    file.write_text(text, encoding="utf-8", newline="\n")
+    shown = run("status", cwd=folder)
+    assert "F1. It listens on 11434." in shown
+    assert "source https://example.org" in shown
+    assert "Edited by hand" in run("log", cwd=folder)
+
+
+def test_a_purge_is_said_twice_by_two_processes(run):
+    run("start", "Compare runtimes")
+    folder = run.home / "projects" / "compare-runtimes"
+    run("constraint", "The key is hunter2", cwd=folder)
+    assert "say it again" in run("purge", "C1", cwd=folder)
+    assert "C1" in run("status", cwd=folder)
+    assert "removed" in run("purge", "C1", cwd=folder)
+    assert "hunter2" not in run("log", cwd=folder)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("goal", "x"), "No project is named"),
+        (("--project", "nowhere", "goal", "x"), "There is no project “nowhere”"),
+        (("replay", "nothing.json"), "nothing.json"),
+        (("log", "many"), "allowed: a whole number"),
+    ],
+)
+def test_an_error_is_one_line(run, arguments, told):
+    said = run(*arguments, code=1)
+    assert told in said
+    assert said.count("\n") == 1
+
+
+def test_a_misspelt_command_gets_the_nearest(run):
+    assert "undo" in run("undoo", code=2)
+
+
+def test_no_git_is_one_line(run, tmp_path):
+    said = run("start", "x", code=1, PATH=str(tmp_path))
+    assert said.startswith("throughline-nb: git was not found on PATH")
+    assert said.count("\n") == 1
+
+
+def test_help_lists_every_command_and_off_is_a_chats_own(run):
+    shown = run("--help")
+    names = {operation.name for operation in COMMANDS if operation.needs != "chat"}
+    listed = {
+        line.split()[0] for line in shown.splitlines() if line.startswith("  ") and line[2] != " "
+    }
+    assert names <= listed
+    assert "off" not in listed
+
+
+@pytest.mark.parametrize("operation", [*COMMANDS], ids=lambda operation: operation.name)
+def test_every_command_has_its_help(run, operation):
+    if operation.needs != "chat":
+        shown = " ".join(run(operation.name, "--help").split())
+        assert operation.help in shown
+
+
+def test_nothing_is_written_before_there_is_something_to_write(run):
+    run("list")
+    run("doctor")
+    run("help")
+    assert not run.home.exists()
+
+
+def test_a_console_that_knows_few_characters(run, tmp_path):
+    run("start", "七つの推論ランタイムを比べる")
+    environment = {**os.environ, "THROUGHLINE_HOME": str(run.home), "PYTHONIOENCODING": "cp1252"}
+    done = subprocess.run(
+        [sys.executable, "-m", "throughline_nb", "list"],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        check=True,
+    )
+    assert "???" in done.stdout.decode("cp1252")
