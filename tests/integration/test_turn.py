@@ -561,3 +561,32 @@ def test_calls_of_one_chat_and_many_run_at_once(engine):
         answers = list(pool.map(record, range(48)))
     assert all(" added: " in answer for answer in answers)
     assert len(ledger_of(engine, "together").findings) == 48
+
+
+def everything(engine):
+    return {p: p.read_bytes() for p in engine.home.path.rglob("*") if p.is_file()}
+
+
+def test_a_newer_home_is_read_and_never_written(engine, bound):
+    bound.turn_with("Begin.")
+    (engine.home.path / "format").write_text("99\n", encoding="ascii")
+    before = everything(engine)
+    for text in ("Next.", "/tl constraint Never", "/tl status", "And?"):
+        outcome = bound.turn_with(text, calls=1)
+        assert "newer" in outcome.status or "newer" in outcome.text
+    assert OPENING in outcome.text
+    assert "newer" in engine.call(bound.key, "ledger_record", {"kind": "finding", "text": "x"})
+    assert everything(engine) == before
+
+
+def test_a_newer_project_is_read_and_never_written(engine, bound):
+    bound.turn_with("Begin.")
+    project = engine.projects.open(engine.projects.names()[0])
+    file = project.path / "ledger.md"
+    text = file.read_text(encoding="utf-8").replace("throughline: 1\n", "throughline: 2\n")
+    file.write_text(text, encoding="utf-8", newline="\n")
+    before = project.read()
+    outcome = bound.turn_with("Next.")
+    assert "upgrade" in outcome.status
+    assert file.read_text(encoding="utf-8") == text
+    assert project.read() == before

@@ -76,7 +76,7 @@ def preprocess(engine: "Engine", chat: "Chat", text: str, history: History) -> O
     project = _guarded(lambda: engine.project_of(state), trouble)
     if bound_to and not state.project:  # its folder is gone
         _guarded(lambda: engine.chats.save(chat.key, state), trouble)
-    reconcile(engine, chat, history)
+    _guarded(lambda: reconcile(engine, chat, history), trouble)
     if project is not None:
         bound = project
         stamp = Stamp(actor="user", now=engine.clock(), chat=chat.key, turn=turn)
@@ -225,7 +225,7 @@ def _position(engine: "Engine", chat: "Chat") -> str:
 def _with_status(outcome: Outcome, trouble: list[str]) -> Outcome:
     if not trouble:
         return outcome
-    line = " · ".join([outcome.status or "throughLine", *trouble])
+    line = " · ".join([outcome.status or "throughLine", *dict.fromkeys(trouble)])
     line = line.replace("throughLine · ", "throughLine: ", 1)
     return msgspec.structs.replace(outcome, status=line)
 

@@ -139,7 +139,6 @@ class Chats:
         if not (state.project or state.off):
             self.delete(key)
             return
-        self._home.ensure_writable()
         file = self._made(key) / "state.json"
         write_atomic(file, msgspec.json.encode(state), durable=False)
         self._written[key] = _look(file)
@@ -150,6 +149,7 @@ class Chats:
         return held if unchanged else self.load(key)
 
     def _made(self, key: ChatKey) -> Path:
+        self._home.ensure_writable()
         folder = self.folder(key)
         if not folder.is_dir():
             folder.mkdir(parents=True, exist_ok=True)

@@ -103,6 +103,11 @@ class Home(msgspec.Struct, frozen=True):
         except (OSError, ValueError):
             return HOME_FORMAT
 
+    @property
+    def newer(self) -> bool:
+        """Whether a newer version wrote the home, so that it is only read."""
+        return self.format > HOME_FORMAT
+
     def ensure_writable(self) -> None:
         """Make the home if it is not there; call before writing into it.
 
@@ -110,13 +115,13 @@ class Home(msgspec.Struct, frozen=True):
             NewerFormatError: A newer version wrote it.
             StoreError: It cannot be made.
         """
-        if self.format > HOME_FORMAT:
+        if self.newer:
             raise NewerFormatError(
                 f"{self.path} was written by a newer throughLine; it is only read, and nothing "
                 "was changed: upgrade throughLine to write."
             )
         marker = self.path / "format"
-        if marker.exists():
+        if os.path.exists(marker):  # noqa: PTH110 - never raises
             return
         try:
             self.path.mkdir(parents=True, exist_ok=True)

@@ -4,6 +4,7 @@ Reading takes no lock: it is the last commit of the branch. Whatever writes hold
 lock, first merges what a person wrote, then makes one commit of one change.
 """
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 
@@ -54,10 +55,10 @@ class Project:
             NotFoundError: There is none.
         """
         project = cls(home, slug)
-        if is_slug(slug) and (project.path / purge.NEW).exists():
+        if is_slug(slug) and os.path.exists(project.path / purge.NEW):  # noqa: PTH110 - never raises
             with lock(home.locks / f"{slug}.lock"):
                 purge.finish(project.path)
-        if not is_slug(slug) or not project.repo.git.is_dir():
+        if not is_slug(slug) or not os.path.isdir(project.repo.git):  # noqa: PTH112 - as above
             raise NotFoundError(
                 f"There is no project “{slug}”; `/tl list` shows those that there are."
             )
@@ -254,6 +255,8 @@ class Project:
         Returns:
             For each of them, for how many project turns it has been open.
         """
+        if self.home.newer:
+            return turns.open_turns(self.repo.git)
         return turns.note(self.repo.git, open_questions)
 
     def open_turns(self) -> dict[str, int]:
@@ -292,7 +295,7 @@ class Project:
         with lock(self.home.locks / f"{self.slug}.lock"):
             git = self.repo.git
             purge.finish(self.path)
-            if not git.is_dir():
+            if not os.path.isdir(git):  # noqa: PTH112 - as above
                 raise NotFoundError(
                     f"Project “{self.slug}” is no longer there; nothing was changed: `/tl list` "
                     "shows those that there are."
