@@ -189,18 +189,16 @@ class Chats:
                 line = line if file.read(1) == b"\n" else b"\n" + line
             file.write(line)
 
+    def _proof_lines(self, key: ChatKey) -> Iterator[_ProofLine]:
+        with contextlib.suppress(OSError), (self.folder(key) / PROOFS).open("rb") as lines:
+            for raw in lines:
+                with contextlib.suppress(msgspec.MsgspecError):
+                    yield msgspec.json.decode(raw, type=_ProofLine)
+
     def proofs(self, key: ChatKey, wanted: Callable[[Proof], bool]) -> list[Proof]:
         """The proofs that are wanted, in the order of their turns; a torn line is passed over."""
         found: list[tuple[int, list[Proof]]] = []
-        try:
-            lines = (self.folder(key) / PROOFS).read_bytes().splitlines()
-        except OSError:
-            return []
-        for raw in lines:
-            try:
-                line = msgspec.json.decode(raw, type=_ProofLine)
-            except msgspec.MsgspecError:
-                continue
+        for line in self._proof_lines(key):
             while found and found[-1][0] >= line.turn:
                 found.pop()
             kept = [proof for proof in line.proofs if wanted(proof)]
