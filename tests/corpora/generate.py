@@ -1,0 +1,94 @@
+"""Make every fixture: ledgers, edits of them, and chains, saved by every editor."""
+
+import json
+import random
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from tests.corpora import fixtures, tools
+from tests.corpora.fixtures import Chain, Made
+from tests.corpora.tools import Configuration
+from throughline_nb.ledger.writer import write
+
+CHAINS = 30
+CHAIN_LENGTH = 5
+SEED = 20261201
+
+
+def generate() -> dict[str, str]:
+    """All fixtures: text by file name below `made/`."""
+    hostile = write(fixtures.load_ledger("hostile"), fixtures.VERSION)
+    medium = write(fixtures.load_ledger("medium"), fixtures.VERSION)
+    edited = {edit.kind: edit.apply(medium) for edit in fixtures.load_edits()}
+    files = {"hostile.md": hostile, "medium.md": medium}
+    origins: list[Made] = []
+    for configuration in tools.configurations():
+        print(configuration.name, flush=True)
+        saved = tools.save(configuration, {"hostile": hostile, "medium": medium} | edited)
+        name = configuration.name
+        files |= {f"hostile/{name}.md": saved["hostile"], f"medium/{name}.md": saved["medium"]}
+        files[f"edits/{name}.jsonl"] = _lines(
+            fixtures.difference(saved["medium"], kind, text, saved[kind])
+            for kind, text in edited.items()
+        )
+        origins += (
+            _made(configuration, f"hostile/{name}.md", hostile),
+            _made(configuration, f"medium/{name}.md", medium),
+            _made(configuration, f"edits/{name}.jsonl", medium),
+        )
+    chains, ends = _chains(hostile)
+    files |= ends
+    files["chains.json"] = _json(msgspec.to_builtins(chains))
+    files["manifest.json"] = _json(msgspec.to_builtins(origins))
+    return files
+
+
+def _chains(text: str) -> tuple[tuple[Chain, ...], dict[str, str]]:
+    chosen = random.Random(SEED)
+    editors = tools.configurations()
+    chains: list[Chain] = []
+    ends: dict[str, str] = {}
+    for number in range(CHAINS):
+        order = chosen.sample(editors, len(editors))
+        chain, end = _chain(number, order, text)
+        print(f"chain {number}: {', '.join(chain.editors)}", flush=True)
+        chains.append(chain)
+        ends[f"chains/{number:02}.md"] = end
+    return tuple(chains), ends
+
+
+def _chain(number: int, order: Sequence[Configuration], text: str) -> tuple[Chain, str]:
+    """Save ``text`` in the first editors of ``order`` that open what the one before saved."""
+    done: list[str] = []
+    refused: list[str] = []
+    for editor in order:
+        if len(done) == CHAIN_LENGTH:
+            break
+        try:
+            text = tools.save(editor, {"ledger": text})["ledger"]
+        except RuntimeError:
+            refused.append(editor.name)
+        else:
+            done.append(editor.name)
+    return Chain(number, tuple(done), tuple(refused)), text
+
+
+def _made(configuration: Configuration, file: str, text: str) -> Made:
+    pins = tools.versions()
+    return Made(
+        file=file,
+        tool=configuration.tool,
+        version=pins[configuration.tool],
+        packages={name: pins[name] for name in configuration.packages},
+        command=" ".join(configuration.command),
+        input=fixtures.digest(text),
+    )
+
+
+def _lines(records: Iterable[msgspec.Struct]) -> str:
+    return "".join(msgspec.json.encode(record).decode("utf-8") + "\n" for record in records)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=1) + "\n"
