@@ -68,6 +68,11 @@ def _stands(text: str) -> bool:
         key, _, value = line.strip().partition(" = ")
         if key == "driver" and "throughline_nb merge-driver" in value:
             bare = value.strip('"').replace('\\"', '"').replace("\\\\", "\\")
-            with suppress(ValueError):
-                return Path(shlex.split(bare)[0]).exists()
+            try:
+                Path(shlex.split(bare)[0]).stat()
+            except (FileNotFoundError, ValueError, IndexError):
+                return False
+            except OSError:  # it may well be there, for whoever configured it
+                return True
+            return True
     return False

@@ -6,6 +6,7 @@ fresh repository beside, with the entry's text taken out of ledgers, other files
 is not copied is gone with the old folder.
 """
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -98,14 +99,14 @@ def purge(project: "Project", idents: list[str], stamp: Stamp) -> None:
 
 def finish(path: Path) -> None:
     """Complete, or drop, a purge that was killed; under the lock."""
-    new, old, git = path / NEW, path / OLD, path / ".git"
-    if new.exists():
-        if git.exists():
-            remove_tree(new)
+    new, old, git = (os.path.join(path, name) for name in (NEW, OLD, ".git"))  # noqa: PTH118
+    if os.path.exists(new):  # noqa: PTH110 - this and the next are on every change's path
+        if os.path.exists(git):  # noqa: PTH110
+            remove_tree(Path(new))
         else:
-            new.rename(git)
-    if old.exists() and git.exists():
-        remove_tree(old)
+            os.rename(new, git)  # noqa: PTH104
+    if os.path.exists(old) and os.path.exists(git):  # noqa: PTH110
+        remove_tree(Path(old))
 
 
 class Rebuild:

@@ -136,7 +136,13 @@ class Repo:
             DamagedError: It is cut short.
             StoreError: It is not there.
         """
-        found = self._loose.read(ident)
+        try:
+            found = self._loose.read(ident)
+        except DamagedError:
+            mended = self._mend(ident)
+            if mended is None:
+                raise
+            return mended
         if found is not None:
             return found[1]
         for _, data in self.read_many([ident]):
@@ -145,6 +151,15 @@ class Repo:
             f"{self.path} lacks object {ident[:12]}; nothing was changed: run `git fsck` there, "
             "and bring .git back from a backup or another copy."
         )
+
+    def _mend(self, ident: str) -> bytes | None:
+        """A damaged text whose copy still stands in ``ledger.md``; it is stored again."""
+        with suppress(OSError, StoreError):
+            copy = item(b"blob", (self.path / LEDGER_FILE).read_bytes())
+            if copy.id == ident:
+                self.store([copy])
+                return copy.data
+        return None
 
     def read_many(self, idents: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         """Contents of objects that git has, packed ones too, by one process of git's."""
