@@ -125,14 +125,14 @@ FIGURES: Final = (
         "KB",
     ),
     # The first turn after a restart is handed the whole history, as a stream. At 480 characters
-    # 30,000 messages are 14 MB of text, a third of what the process needs without any: a copy of
-    # the text would show.
+    # 30,000 messages are 14 MB of text, and a process with a short chat needs 30 MB: one copy of
+    # the text would give 1.47. Proofs of 1,700 pages and what their figures need are allowed.
     Figure(
         "memory-restart",
         MEMORY,
         "peak resident set of a process whose first turn is handed a history of 30,000 messages",
         "the same, history of 300 messages",
-        1.25,
+        1.4,
         "MB",
     ),
 )

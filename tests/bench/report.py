@@ -1,5 +1,6 @@
 """The table of results, on the terminal and as ``docs/benchmarks.md``."""
 
+import contextlib
 import datetime as dt
 import itertools
 import platform
@@ -84,9 +85,18 @@ def _machine(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     cpu = found["cpu"]
     yield "CPU", cpu.get("brand_raw") or platform.processor() or platform.machine()
     yield "cores", str(cpu.get("count", "unknown"))
-    yield "OS", f"{platform.system()} {platform.release()} ({platform.machine()})"
+    yield "OS", ", ".join((*_distribution(), f"{_kernel()} ({platform.machine()})"))
     yield "Python", f"{platform.python_implementation()} {platform.python_version()}"
     git = subprocess.run(["git", "--version"], capture_output=True, text=True, check=True)
     yield "git", git.stdout.strip().removeprefix("git version ")
     yield "SQLite", sqlite3.sqlite_version
     yield "libraries", ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
+
+
+def _distribution() -> Iterator[str]:
+    with contextlib.suppress(OSError, AttributeError):
+        yield platform.freedesktop_os_release()["PRETTY_NAME"]
+
+
+def _kernel() -> str:
+    return f"{platform.system()} {'.'.join(platform.release().split('.')[:2])}"
