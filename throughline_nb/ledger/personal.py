@@ -30,7 +30,7 @@ _HINT: Final = re.compile(
 """One of these stands in every text that can be refused; most texts end here."""
 
 _SUPPOSED: Final = re.compile(
-    r"(?i)\b(?:if|when(?:ever)?|whether|unless|assum\w+|suppose|imagine|e\.g|example(?!\.\w)|sample|fixture"
+    r"(?i)\b(?:if|when(?:ever)?|whether|unless|assum\w+|suppose|imagine|e\.g|examples?(?!\.\w)|sample|fixture"
     r"|persona|test\w*|mock\w*|demo|dummy|placeholder|fictional|fictitious|story|novel|character"
     r"|falls|wenn|ob|beispiel|si|ejemplo|exemple|cuando|quand)\b|もし|場合|なら|例えば|例："
 )
@@ -43,15 +43,16 @@ _TECHNICAL: Final = re.compile(
     r"|parsed|logged|masked|redacted|anonymi[sz]ed|models?|class(?:es)?|functions?|methods?"
     r"|objects?|process(?:es)?|threads?|files?|folders?|director(?:y|ies)|repositor(?:y|ies)|repos?"
     r"|servers?|clients?|licen[cs]e\w*|release\w*|version\w*|code|docs?|documentation|readme|layer"
-    r"|module|feld|spalte|tabelle|datenbank|pflichtfeld|gespeichert|champ|colonne"
+    r"|module|genres?|categor(?:y|ies)|topics?|labels?|themes?|playlists?|recipes?|games?|slides?"
+    r"|presentation|reports?|articles?|chapters?|essays?|feld|spalte|tabelle|datenbank|pflichtfeld|gespeichert|champ|colonne"
     r"|base de données|stocké\w*|campo|columna|tabla|base de datos|obligatori\w+)\b"
-    r"|列|テーブル|フィールド|必須|保存|文字列|データベース|入力|表示|項目|[`{}<>=\[\]]"
+    r"|列|テーブル|フィールド|必須|保存|文字列|データベース|入力|表示|項目|一意|任意|以上|[`{}<>=\[\]]"
 )
 _SYSTEMS: Final = re.compile(
-    r"\b(?:Redis|Postgres\w*|MySQL|MongoDB|LDAP|SQLite|Kubernetes|Docker|Dynamo\w*|Keycloak|Okta"
+    r"\b(?:Redis|Postgre\w*|MySQL|MongoDB|LDAP|SQLite|Kubernetes|Docker|Dynamo\w*|Keycloak|Okta"
     r"|Active|Azure|AWS|GCP|GitHub|GitLab|Slack|Jira|Linux|Windows|Python|Rust|Emacs|Vim|Jupyter"
     r"|Notebook|LM|VS|Excel|Chrome|Firefox|Git|Terminal|Discord|Notion|Cognito|Firebase|Supabase"
-    r"|Auth0|Cassandra|Kafka|Vault|Consul|Salesforce|SAP)\b"
+    r"|Auth0|Cassandra|Kafka|Vault|Consul|Salesforce|SAP|Word|Obsidian|Figma|Zed|Neovim|Fedora|Debian|Ubuntu|Android|Teams|Outlook|Confluence|Airtable|Tableau)\b"
 )
 """Where a user in the software's sense lives, or comes from."""
 
@@ -68,7 +69,7 @@ def states_personal_fact(text: str) -> bool:
         _is_fact(clause)
         for sentence in _SENTENCES.split(text)
         if not (_SUPPOSED.search(sentence) or _TECHNICAL.search(sentence))
-        for clause in _CLAUSES.split(sentence)
+        for clause in (sentence, *_CLAUSES.split(sentence))
     )
 
 

@@ -13,7 +13,10 @@ def any_of(*patterns: str) -> str:
 
 MAIL: Final = r"[\w.+-]+@[\w-]+\.[\w.-]+"
 PHONE: Final = r"\+?\(?\d[\d ()/.-]{5,}\d"
-NAME: Final = r"(?-i:[A-ZÀ-Þ][a-zà-ÿ]+)"
+NAME: Final = (
+    r"(?!(?:admin|administrator|root|guest|system|postgres|nobody|build|deploy|owner|editor|viewer"
+    r"|client|customer|operator|user|unique|unknown|null)\b)(?-i:[A-ZÀ-Þ][a-zà-ÿ]+)"
+)
 NAME_ENDS: Final = r"(?=$|[,.(]|(?-i: [A-Z])| and\b| but\b)"
 _MONTH: Final = any_of(
     r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|märz|mai|okt|dez|janv|févr|avril)\w*",
@@ -25,12 +28,12 @@ DAY: Final = r"(?:on |am |le |el |in )?(?:the )?" + any_of(
     rf"{_MONTH} \d",
     r"\d{1,2}月",
 )
-PLACE: Final = r"(?:the )?(?-i:[A-ZÀ-ÞŁŠŽ][\w’'-]*[a-zà-ÿ]|UK|US|USA|UAE|NYC|LA|U\.S|U\.K)"
+PLACE: Final = r"(?:the )?(?-i:[A-ZÀ-ÞŁŠŽ][\w’'-]*[a-zà-ÿ]|UK|US|USA|UAE|NYC|LA)(?![\w-])"
 
 _KIN: Final = any_of(
     r"wife|husband|spouse|girlfriend|boyfriend|fianc[ée]e?|daughters?|sons?|mothers?|fathers?",
     r"mum|mom|dad|brothers?|sisters?|grand(?:mother|father|ma|pa|son|daughter)s?|aunt|uncle",
-    r"niece|nephew|(?:mother|father|sister|brother)-in-law|kids?|toddler|baby|twins",
+    r"niece|nephew|(?:mother|father|sister|brother)-in-law|kids?|toddler|twins",
     r"(?:dog|cat|puppy|kitten|parrot|hamster)s?",
 )
 _COUNT: Final = r"(?:an?|one|two|three|four|five|six|\d|no|several)"
@@ -45,9 +48,10 @@ _ILLNESS: Final = any_of(
     r"an? (?:bad back|disability|heart condition|chronic \w+|fever)",
 )
 _CONDITION: Final = any_of(
-    r"allergic to|lactose[ -]intolerant|gluten[ -]intolerant|diabetic|pregnant|disabled|blind|deaf",
+    r"allergic to|lactose[ -]intolerant|gluten[ -]intolerant|diabetic|pregnant|(?:blind|deaf)(?! to\b)",
     r"colou?r-?blind|dyslexic|autistic|asthmatic|epileptic|(?:a )?(?:vegetarian|vegan)",
-    r"left-handed|married|divorced|widowed|retired|jewish|muslim|christian|catholic|buddhist|hindu",
+    r"left-handed|married|divorced|widowed",
+    r"(?:a )?(?:jewish|muslim|christian|catholic|buddhist|hindu)",
     r"an atheist|gay|lesbian|bisexual|transgender|overweight|an only child",
     r"an? (?:single )?(?:mother|father|mum|mom|dad|widow|widower)(?= of|$)",
 )
@@ -64,23 +68,31 @@ _LIKES: Final = any_of(
     r"likes?|loves?|prefers?|enjoys?|hates?|dislikes?|adores?|drinks?|eats?|plays?|is fond of",
     r"is a (?:big )?fan of|doesn['’]t like|does not like|can['’]t stand",
 )
-_DOING: Final = r"(?:to (?:drink|eat|play) |drinking |eating |listening to |watching |playing )?"
-_ENDS: Final = r"(?=\s*(?:$|[.,)]|(?:and|or|over|to|in the|with|without|very|a lot|more|for|on)\b))"
+_DOING: Final = (
+    r"(?:to (?:drink|eat|play) |drinking |eating |listening to |watching |playing (?:the )?)?"
+)
+_ENDS: Final = r"(?=\s*(?:$|[.,)]|(?:and|or|over|to|in the|with|without|very|a lot|more)\b))"
+_KIN_ENDS: Final = (
+    r"(?=$|[,.;()]| (?:and|or|but|who|whom|called|named|aged|at|in|with|from|of|to)\b)"
+)
 
+_TEAMS: Final = any_of(
+    r"sales|marketing|finance|support|engineering|legal|accounting|research|operations|product",
+    r"security|design|google|microsoft|apple|amazon|meta|openai|anthropic|nvidia",
+)
 _FACT: Final = r"(?:(?:currently|now|still|also|originally|actually|really|just) )*" + any_of(
     any_of(
-        r"lives?|living|resides?|residing|lived|grew up|was born|born|moved|relocated|is based",
-        r"am based",
+        r"lives?|living|resides?|residing|lived|grew up|was born|is based|am based",
     )
-    + rf" (?:(?:near|close to|outside|just outside) )?(?:(?:in|at|to|from) )?{PLACE}",
-    rf"(?:comes?|is|am|hails) (?:originally )?from {PLACE}",
+    + rf" (?:(?:near|close to|outside|just outside) )?(?:(?:in|at) )?{PLACE}",
+    rf"(?:comes?|is|am|hails) (?:originally )?from (?!{_TEAMS}\b){PLACE}",
     r"lives? (?:alone|with (?:his|her|their|my)\b)",
     r"lives? in an? (?:\w+ )?(?:house|flat|apartment|town|village|city|suburb|farm)\b",
     rf"was born (?:{DAY}|in (?:19|20)\d\d)",
-    r"(?:is|am|turns|turned|is turning) (?:\d{1,3}(?:[- ]years?[- ]old| next | this )|\d\d$)",
+    r"(?:is|am|turns|turned|is turning) (?:\d{1,3}(?:[- ]years?[- ]old(?! or\b| at least)"
+    r"| next | this )|\d\d$)",
     r"(?:is|am) (?:an? \d{1,3}[- ]year[- ]old|aged \d)",
-    rf"(?:has|have) (?:got )?{_COUNT} (?:{_WHAT_KIN} )*(?:{_KIN}|child|children)\b"
-    r"(?! (?:account|process|node|element|object|theme|picture|video))",
+    rf"(?:has|have) (?:got )?{_COUNT} (?:{_WHAT_KIN} )*(?:{_KIN}|child|children){_KIN_ENDS}",
     rf"(?:has|have|suffers? from|lives with|struggles with) {_ILLNESS}{_ENDS}",
     rf"(?:was|is|has been|have been) diagnosed with {_ILLNESS}",
     rf"(?:is|am) (?:\w+ly )?{_CONDITION}(?![\w-])",
@@ -89,15 +101,16 @@ _FACT: Final = r"(?:(?:currently|now|still|also|originally|actually|really|just)
     rf"(?:{MAIL}|{PHONE})",
     rf"(?:is called|goes by(?: the name)?(?: of)?) {NAME}{NAME_ENDS}",
     r"celebrate[sd]? (?:his|her|their|my) (?:birthday|anniversary)",
-    r"(?:weighs? \d+|is \d[\d.]* ?(?:cm|m|feet|ft) tall)",
+    r"(?:weighs? \d+ ?(?:kg|kilos|lbs?|pounds)|is \d[\d.]* ?(?:cm|m|feet|ft) tall)",
 )
+_NO_RULE: Final = r"(?!\w+ed\b|(?:used|shown|kept|taken|read|sent|set|part|never|not|an?|the)\b)"
 _OWNED: Final = any_of(
     r"(?:(?:full|first|last|real|legal|maiden|middle|given|family) )?(?:name|surname|nickname)"
     rf"(?: is|:) {NAME}(?:(?-i: [A-Z][\w'-]+))*{NAME_ENDS}",
     r"age(?: is|:) \d{1,3}(?![\d-])",
     rf"(?:birthday|birth ?date|date of birth|dob)(?: is|:| falls) {DAY}",
     r"(?:birthday|birth ?date) is (?:today|tomorrow|next|in|on)\b",
-    rf"(?:home ?town|home city|home country|birthplace|home)(?: is|:) (?:in )?{PLACE}",
+    rf"(?:home ?town|home city|home country|birthplace)(?: is|:) (?:in )?{PLACE}",
     r"(?:(?:home|private|postal|mailing|street) )?address(?: is|:) \d+ (?-i:[A-Z])",
     r"(?:(?:private|personal|work|home|business|primary|current) )?e-?mail(?: address)?"
     rf"(?: is|:) {MAIL}",
@@ -105,15 +118,15 @@ _OWNED: Final = any_of(
     rf"(?: ?phone)?(?: number)?(?: is|:) {PHONE}",
     rf"(?:(?:older|younger|late|twin|eldest) )?{_KIN}(?:['’]s \w+)? (?:is|are|was|lives?|works?|has"
     r"|have|likes?|loves?|died|turns)\b",
-    r"(?:\w+ )?(?:allergy|allergies|diagnosis|medication|illness|blood type|blood pressure"
+    r"(?:\w+ )?(?:allergy|allergies|medication|illness|blood type|blood pressure"
     r"|disability|religion|nationality|ethnicity|sexual orientation|pronouns|star sign|hobby"
-    r"|hobbies|weight|salary|marital status)(?: is| are|:) ",
+    rf"|hobbies|salary|marital status)(?: is| are|:) {_NO_RULE}",
     r"favou?rite (?:food|dish|drink|colou?r|music|band|song|singer|film|movie|book|author|sport"
-    r"|(?:football )?team|season|animal|holiday|restaurant|cuisine)s?(?: is| are|:) ",
+    rf"|(?:football )?team|season|animal|holiday|restaurant|cuisine)s?(?: is| are|:) {_NO_RULE}",
 )
 _SAID: Final = (
-    r"(?: (?:said|says|told me|mentioned|mentions|noted|shared|stated|states|confirmed|explained)"
-    r"(?: that)?,?"
+    r"(?:(?: (?:once|recently|also))? (?:said|says|told me|mentioned|mentions|noted|shared|stated"
+    r"|states|confirmed|explained)(?: that)?,?"
 )
 
 STATEMENTS: Final = (

@@ -25,7 +25,7 @@ _FACT_DE: Final = any_of(
     rf"(?:komm|stamm)(?:t|e) aus (?:der |dem )?{PLACE}",
     rf"heiß(?:t|e) {NAME}{NAME_ENDS}",
     r"(?:ist|bin|wird|werde) \d{1,3}(?: Jahre alt|\.?$)",
-    rf"(?:hat|habe) (?:ein|eine|einen|zwei|drei|vier|\d) (?:\w+ )?{_KIN_DE}\b",
+    rf"(?:hat|habe) (?:ein|eine|einen|zwei|drei|vier|\d) (?:\w+ )?{_KIN_DE}(?![\w-])",
     r"(?:ist|bin) (?:allergisch|verheiratet|geschieden|verwitwet|schwanger|Diabetiker"
     r"|(?:Vegetarier|Veganer)(?:in)?|vegetarisch|vegan)\b",
     r"(?:hat|habe) (?:Asthma|Diabetes|Krebs|Migräne|Depressionen|ADHS|Bluthochdruck)\b",
@@ -35,9 +35,8 @@ _FACT_DE: Final = any_of(
 )
 _FACT_FR: Final = any_of(
     rf"(?:habite|vit|vis|réside) (?:actuellement )?(?:à|en|au|aux|près de) {PLACE}",
-    rf"viens?t? de {PLACE}",
     rf"[sm]['’]appelle {NAME}{NAME_ENDS}",
-    r"(?:a|ai) \d{1,3} ans\b",
+    r"(?:a|ai) \d{1,3} ans(?=$|[.,;]| et\b)",
     r"(?:a|ai) (?:une?|deux|trois|quatre|\d) (?:\w+ )?(?:filles?|fils|enfants?|femme|mari|frères?"
     r"|sœurs?|chiens?|chats?)\b",
     r"(?:est|suis) (?:allergique|mariée?|divorcée?|veuf|veuve|enceinte|diabétique|végétarien(?:ne)?"
@@ -48,9 +47,8 @@ _FACT_FR: Final = any_of(
 )
 _FACT_ES: Final = any_of(
     rf"(?:vive|vivo|reside|resido) (?:actualmente )?en {PLACE}",
-    rf"(?:es|soy) de {PLACE}",
     rf"(?:se llama|me llamo) {NAME}{NAME_ENDS}",
-    r"(?:tiene|tengo) \d{1,3} años\b",
+    r"(?:tiene|tengo) \d{1,3} años(?=$|[.,;]| y\b)",
     r"(?:tiene|tengo) (?:una?|dos|tres|cuatro|\d) (?:\w+ )?(?:hij[oa]s?|herman[oa]s?|esposa"
     r"|perros?|gatos?)\b",
     r"(?:es|soy) (?:alérgic|diabétic|vegetarian|vegan)[oa]\b",
@@ -113,8 +111,8 @@ STATEMENTS: Final = (
         rf"{_WHOSE_JA}(?:誕生日|生年月日|妻|夫|娘|息子|母|父|趣味|血液型|出身地|持病"
         r"|好きな(?:食べ物|飲み物|音楽|色))(?:は|が)"
     ),
-    rf"{_WHOSE_JA}年齢は\d",
-    rf"{_WHOSE_JA}(?:名前|氏名)は[^、。\s]{{1,12}}(?:です|だ$|という)",
+    rf"{_WHOSE_JA}年齢は\d+歳?(?:です|だ|$)",
+    rf"{_WHOSE_JA}(?:名前|氏名)は[^、。\sA-Za-z]{{1,12}}(?:です|だ$|という)",
     (
         rf"{_WHOSE_JA}(?:メール(?:アドレス)?|電話番号|住所|連絡先)は"
         rf"(?:{MAIL}|\+?\d|[^、。]{{1,8}}[都道府県市区町村])"
