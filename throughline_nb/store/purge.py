@@ -29,6 +29,7 @@ from throughline_nb.store.objects import (
     TreeEntry,
     format_tree,
     item,
+    object_id,
     parse_tree,
 )
 from throughline_nb.store.records import Stamp
@@ -82,6 +83,7 @@ def purge(project: "Project", idents: list[str], stamp: Stamp) -> None:
         successor.commit(tip, ledger, sentence, stamp)
         gitrun.run(fresh.git, "-c", "core.fsync=all", "repack", "-a", "-d", "--quiet")
         _verify(fresh, redactor)
+        was, now = _files(repo), _files(fresh)
         fresh.git.rename(project.path / NEW)
         sync_folder(project.path)
     except OSError as error:
@@ -94,7 +96,7 @@ def purge(project: "Project", idents: list[str], stamp: Stamp) -> None:
     _swap(project.path)
     forget_caches()
     forget_ledgers()
-    _clean_folder(project, redactor)
+    _clean_folder(project, redactor, was, now)
 
 
 def finish(path: Path) -> None:
@@ -255,11 +257,25 @@ def _swap(path: Path) -> None:
     sync_folder(path)
 
 
-def _clean_folder(project: "Project", redactor: Redactor) -> None:
-    """What lies beside: the ledger, a handoff, hand edits that could not be read, the index."""
+def _files(repo: Repo) -> dict[str, str]:
+    """Ids of all files of the last commit, by path."""
+    done = gitrun.run(repo.git, "ls-tree", "-r", "-z", refs.MAIN)
+    parts = (line.partition("\t") for line in os.fsdecode(done.stdout).split("\0") if line)
+    return {path: head.split(" ")[2] for head, _, path in parts}
+
+
+def _clean_folder(
+    project: "Project", redactor: Redactor, was: dict[str, str], now: dict[str, str]
+) -> None:
+    """What lies beside: the ledger, files as they were committed, a handoff, unread hand edits."""
     repo = project.repo
     tip = project.tip()
     write_atomic(project.file.path, repo.read(tip.blob))
+    for name, ident in now.items():
+        path = project.path / name
+        if was.get(name, ident) != ident and path.is_file():
+            if object_id(b"blob", path.read_bytes()) == was[name]:  # else it is a person's draft
+                write_atomic(path, repo.read(ident))
     for path in (*project.path.glob("ledger.edit-not-applied-*.md"), project.path / "handoff.md"):
         if path.is_file() and redactor.concerns(path.read_bytes()):
             path.unlink()
