@@ -48,7 +48,7 @@ _ILLNESS: Final = any_of(
     r"an? (?:bad back|disability|heart condition|chronic \w+|fever)",
 )
 _CONDITION: Final = any_of(
-    r"allergic to|lactose[ -]intolerant|gluten[ -]intolerant|diabetic|pregnant|(?:blind|deaf)(?! to\b)",
+    r"allergic to|(?:lactose|gluten)[ -]intolerant|diabetic|pregnant|(?:blind|deaf)(?! to\b)",
     r"colou?r-?blind|dyslexic|autistic|asthmatic|epileptic|(?:a )?(?:vegetarian|vegan)",
     r"left-handed|married|divorced|widowed",
     r"(?:a )?(?:jewish|muslim|christian|catholic|buddhist|hindu)",

@@ -176,7 +176,7 @@ def _results(messages: Sequence[Message]) -> dict[int, Message]:
         if message.role == "assistant" and message.tool:
             waiting.append(at)
         elif message.role == "tool":
-            call = next((at for at in waiting if _answers(message, message)), None)
+            call = next((one for one in waiting if _answers(message, messages[one])), None)
             if call is not None:
                 waiting.remove(call)
                 found[call] = message
@@ -196,7 +196,8 @@ def _of_call(call: Message, result: Message | None, readers: Collection[str]) ->
         return
     content = unwrapped(result.text) if result is not None else ""
     reads = {_bare_name(call.tool), call.tool.casefold()} & set(readers)
-    if reads and content:
+    shown_anything = not isinstance(content, str) or content.strip() != ""
+    if reads and shown_anything:
         pages: dict[str, tuple[str, ...] | None] = {}
         for url, shown in _pages(content):
             pages.setdefault(normalise_url(url), shown)
@@ -207,7 +208,7 @@ def _of_call(call: Message, result: Message | None, readers: Collection[str]) ->
             if shown is not None:
                 yield Proof("url", url, call.turn, shown)
     files = _named_files(call.args)
-    shown = _figures(content) if files and content and _READS.search(call.tool) else None
+    shown = _figures(content) if files and shown_anything and _READS.search(call.tool) else None
     for path in files:
         yield Proof("file", path, call.turn, shown)
 
