@@ -590,3 +590,26 @@ def test_a_newer_project_is_read_and_never_written(engine, bound):
     assert "upgrade" in outcome.status
     assert file.read_text(encoding="utf-8") == text
     assert project.read() == before
+
+
+def test_a_question_that_stays_open_is_named_after_ten_project_turns(engine, bound):
+    bound.say("Ask.")
+    bound.tool("ledger_record", kind="question", text="Which release counts?")
+    bound.answer()
+    other = ChatHost(engine, "1764500000001")
+    other.say(f"/tl open {engine.projects.names()[0]}")
+    outcomes = [host.turn_with("Go on.").text for host in [bound, other] * 7]
+    named = [n for n, text in enumerate(outcomes) if "Q1 open for 11 turns" in text]
+    assert len(named) == 1
+    assert all("Q1 open for" not in text for text in outcomes[: named[0]])
+
+
+def test_repeating_what_stands_is_no_record(bound):
+    bound.say("Begin.")
+    bound.tool("ledger_record", kind="finding", text="It is MIT.", source="user")
+    bound.answer()
+    for _ in range(2):
+        bound.say("Again.")
+        bound.tool("ledger_record", kind="finding", text="It is MIT.", source="user")
+        bound.answer()
+    assert "Nothing was recorded" in bound.say("Next.").text

@@ -120,9 +120,9 @@ class Run:
         def apply(ledger: Ledger) -> tuple[Ledger, str]:
             edited = edit(ledger, by)
             made[:] = [edited]
+            if self.state is not None and edited.ledger is not ledger:
+                self.state.changed = self.turn
             return edited.ledger, edited.sentence
 
         snapshot = self.project.change(apply, self.stamp())
-        if self.state is not None and self.engine.is_new(snapshot, self.state):
-            self.state.changed = self.turn
         return made[0], snapshot

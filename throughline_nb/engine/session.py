@@ -26,7 +26,7 @@ from throughline_nb.ledger.sources import Proof
 from throughline_nb.store.chats import Chats, ChatState
 from throughline_nb.store.home import Home
 from throughline_nb.store.legacy import import_waiting
-from throughline_nb.store.projects import Absorbed, Project, Projects, Snapshot, Stamp
+from throughline_nb.store.projects import Absorbed, Project, Projects, Stamp
 from throughline_nb.store.settings import Loaded, Settings, load, parse
 
 log = logging.getLogger("throughline_nb")
@@ -220,14 +220,9 @@ class Engine:
             state.due = True
         return absorbed
 
-    def is_new(self, snapshot: Snapshot, state: ChatState) -> bool:
-        """Whether the ledger differs from the one that the chat was last shown."""
-        return snapshot.version != state.shown
-
-    def health(self, project: Project, ledger: Ledger, *, tick: bool = False) -> tuple[str, ...]:
-        """Phrases on what is not in order; ``tick`` counts a project turn."""
-        open_ids = [entry.id for entry in ledger.questions if not entry.answer]
-        return health(ledger, project.note_turn(open_ids) if tick else project.open_turns())
+    def health(self, project: Project, ledger: Ledger) -> tuple[str, ...]:
+        """Phrases on what is not in order."""
+        return health(ledger, project.open_turns())
 
     def listing(self) -> str:
         """All projects, one line each, the latest changed first."""

@@ -82,6 +82,7 @@ def preprocess(engine: "Engine", chat: "Chat", text: str, history: History) -> O
         stamp = Stamp(actor="user", now=engine.clock(), chat=chat.key, turn=turn)
         _guarded(lambda: engine.absorb(bound, stamp, state), trouble)
         _guarded(lambda: verify(engine, chat, bound, turn), trouble)
+        _guarded(lambda: count_turn(bound), trouble)
     typed = COMMAND.fullmatch(text)
     if typed:
         outcome = _command(engine, chat, typed.group(1) or "", turn)
@@ -108,6 +109,12 @@ def preprocess(engine: "Engine", chat: "Chat", text: str, history: History) -> O
     elif branched(state) and not state.off:
         status = "throughLine: this chat has no project of its own; /tl open <name> opens one"
     return _with_status(Outcome("\n\n".join([text, *added]), status), trouble)
+
+
+def count_turn(project: Project) -> None:
+    """Count a project turn, by which it is known for how long a question has been open."""
+    questions = project.read().ledger.questions
+    project.note_turn([entry.id for entry in questions if not entry.answer])
 
 
 def start_by_itself(engine: "Engine", chat: "Chat", history: History, turn: int) -> Project | None:
@@ -155,7 +162,7 @@ def background(engine: "Engine", chat: "Chat", project: Project) -> Outcome:
     notices += chat.notices
     if _stale(state, settings.stale_turns):
         notices.append(REMINDER.format(n=settings.stale_turns))
-    health = engine.health(project, now.ledger, tick=True)
+    health = engine.health(project, now.ledger)
     view = View(now.ledger, summary(found), health, notices)
     far = state.digest < 0 or state.tokens - state.digest > settings.verbatim_tokens
     ruled = any(change.name == "Goal" or change.name.startswith("C") for change in found)
