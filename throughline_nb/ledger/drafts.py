@@ -16,9 +16,10 @@ from throughline_nb.ledger.outline import Outline, Part, outline
 from throughline_nb.ledger.writer import NO_GOAL
 
 _ENTRY = re.compile(
-    r"(?P<strike>~{1,2})?(?P<boxed>\\*\[(?P<box>[ xX]?)\\*\]\s+|(?P<ballot>[☐☑☒])\s+)?"
-    r"(?P<strike2>~{1,2})?"
-    r"(?:(?:\\*[*_]){2}\s*(?P<id>[CSFDQP][1-9][0-9]{0,8})\s*(?:(?:\\*[*_]){2}:?|:(?:\\*[*_]){2})"
+    r"(?P<strike>(?:\\?~){1,2})?(?P<boxed>\\*\[(?P<box>[ xX]?)\\*\]\s+|(?P<ballot>[☐☑☒])\s+)?"
+    r"(?P<strike2>(?:\\?~){1,2})?"
+    r"(?:(?:\\*[*_]){2}(?P<strike3>~{1,2})?\s*(?P<id>[CSFDQP][1-9][0-9]{0,8})\s*~{0,2}"
+    r"(?:(?:\\*[*_]){2}:?|:(?:\\*[*_]){2})"
     r"(?=\s|$|~|\[)|(?P<bare>[CSFDQP][1-9][0-9]{0,8})(?=[\s:.]|$)[:.]?)?\s*",
 )
 _FIELD = re.compile(r"\\*[*_]{0,2}([A-Za-z]+)\\*[*_]{0,2}\s*:\\*[*_]{0,2}(?:\s+|$|(?=\[ ?\]))")
@@ -255,7 +256,7 @@ def _entry(attr: str, bullet: Bullet, found: re.Match[str] | None) -> Raw:
         if ident or bare or (plan and boxed):
             new.ident = ident or bare
             new.bare = bool(bare)
-            new.struck = bool(found["strike"] or found["strike2"])
+            new.struck = bool(found["strike"] or found["strike2"] or found["strike3"])
             if boxed:
                 ticked = (found["box"] or " ") in "xX" or found["ballot"] in ("☑", "☒")
                 new.box = "x" if ticked else " "

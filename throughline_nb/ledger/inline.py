@@ -42,7 +42,7 @@ _UNESCAPED = re.compile(
     rf"|(?P<entity>{_ENTITY})"
     r"|(?P<link>\[)"
 )
-_LABEL = re.compile(r"\[((?:[^\[\]\\`]|\\.|\[[^\[\]`]*\])*)\]\(")
+_LABEL = re.compile(r"\[((?:[^\[\]\\`]|\\.|\[[^\[\]`]{0,999}\]){0,9999})\]\(")
 _RAW_HTML = re.compile(r"\{=[A-Za-z]+\}")
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff]")
@@ -246,7 +246,9 @@ def _self_link(text: str, start: int) -> tuple[str, int] | None:
         return None
     depth = 1
     at = label.end()
-    while at < len(text):
+    # Percent-encoding makes at most nine characters of one; what is longer is no such target.
+    stop = min(len(text), at + 9 * len(label[1]) + len("<https://>") + 1)
+    while at < stop:
         char = text[at]
         if char == "\\":
             at += 1

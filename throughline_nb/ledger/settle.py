@@ -303,7 +303,7 @@ def _respelled(before: str, value: str) -> str:
 
 
 def _same_number(before: str, value: str) -> bool:
-    """Whether a tool that reads YAML wrote ``0123`` or ``1.10`` as the number that it took it for."""
+    """Whether ``0123`` or ``1.10`` was written as the number that YAML takes it for."""
     try:
         return float(before) == float(value)
     except ValueError:

@@ -18,6 +18,7 @@ _WORDS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "status": ("todo", STATUSES),
     "state": ("unverified", STATES),
 }
+_STRIKE_MARKS = re.compile(r"^(?:\\?~){1,2}|(?:\\?~){1,2}(?=[.:]?$)")
 _STRUCK = re.compile(r"(~{1,2})(?=\S)(.*\S)\1[.:]?")
 _LITERAL_STRUCK = re.compile(r"(~{1,2})(?=[^\s~])(.*[^\s~])\1")
 _SOURCE_BEHIND = re.compile(r"\s*\((https?://\S+)\)[.]?$", re.IGNORECASE)
@@ -108,7 +109,7 @@ def _text(raw: Raw, base: Entry | None) -> tuple[bool, str]:
     markdown = raw.text.strip()
     struck = raw.struck
     if struck:
-        markdown = re.sub(r"~{1,2}(?=[.:]?$)", "", markdown).strip()
+        markdown = _STRIKE_MARKS.sub("", markdown).strip()
     text = read_value(markdown)
     if base is None:
         found = None if struck else _STRUCK.fullmatch(markdown)

@@ -28,6 +28,10 @@ NO_GOAL: Final = "(none)"
 
 _CACHED_ENTRIES: Final = 8192
 
+_LISTS: Final = tuple(section.attr for section in SECTIONS)
+_PLACES: Final = frozenset(
+    ("top", "goal", "after goal", *_LISTS, *(f"after {attr}" for attr in _LISTS), "notes")
+)
 _FIELDS: Final = {
     section.letter: tuple((name, LABELS.get(name, name)) for name in section.fields)
     for section in SECTIONS
@@ -125,8 +129,11 @@ def _prose_by_place(ledger: Ledger) -> dict[str, list[str]]:
     places: dict[str, list[str]] = {}
     for piece in ledger.prose:
         place = piece.place
-        if is_id(place) and ledger.get(place) is None:
-            place = place_before(ledger, place)
+        if is_id(place):
+            if ledger.get(place) is None:
+                place = place_before(ledger, place)
+        elif place not in _PLACES:
+            place = "notes"
         places.setdefault(place, []).append(piece.text)
     return places
 
