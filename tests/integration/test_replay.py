@@ -12,7 +12,7 @@ from throughline_nb.engine.session import Engine
 from throughline_nb.errors import NotFoundError, UnreadableFileError
 from throughline_nb.hosts.lmstudio_files import read_conversation
 from throughline_nb.hosts.replay import Clock, Player, Screen, replay, replay_file
-from throughline_nb.ledger.digest import CLOSING, OPENING, has_digest
+from throughline_nb.ledger.fence import CLOSING, OPENING, has_digest
 from throughline_nb.store.home import Home
 
 CHATS = Path(__file__).parents[1] / "data" / "conversations" / "Runtime research"

@@ -8,7 +8,7 @@ from chat_host import ChatHost
 from throughline_nb.chat import ChatKey, History
 from throughline_nb.engine.session import Engine
 from throughline_nb.errors import ThroughLineError
-from throughline_nb.ledger.digest import CLOSING, OPENING, has_digest, tokens
+from throughline_nb.ledger.fence import CLOSING, OPENING, has_digest, tokens
 from throughline_nb.store.home import Home
 
 URL = "https://example.org/llama"

@@ -4,17 +4,8 @@ import msgspec
 import pytest
 
 from throughline_nb.ledger import Entry, Ledger
-from throughline_nb.ledger.digest import (
-    CLOSING,
-    View,
-    digest,
-    has_digest,
-    header,
-    neutral,
-    status_line,
-    tokens,
-    without_blocks,
-)
+from throughline_nb.ledger.digest import View, digest, header, status_line
+from throughline_nb.ledger.fence import CLOSING, has_digest, neutral, tokens, without_blocks
 from throughline_nb.ledger.health import health
 
 LEDGER = Ledger(

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from throughline_nb.chat import Message
+from throughline_nb.ledger.fence import without_blocks
 from throughline_nb.ledger.figures import figures
-from throughline_nb.ledger.proofs import failed, proofs_of, without_blocks
+from throughline_nb.ledger.proofs import failed, proofs_of
 from throughline_nb.ledger.sources import index
 
 TOOLS = ("read_webpage", "visit_website", "fetch", "fetch_url")

@@ -13,7 +13,7 @@ import msgspec
 from throughline_nb.chat import History, Message, fingerprint
 from throughline_nb.ledger import Entry, Ledger
 from throughline_nb.ledger.delta import changes, sentence
-from throughline_nb.ledger.digest import has_digest, tokens, without_blocks
+from throughline_nb.ledger.fence import has_digest, tokens, without_blocks
 from throughline_nb.ledger.proofs import proofs_of
 from throughline_nb.ledger.sources import Proof, check, index, parse
 from throughline_nb.store.chats import RECENT, ChatState, TurnCount

@@ -11,8 +11,9 @@ from throughline_nb.engine.registry import TOOLS, UsageError
 from throughline_nb.engine.run import Run
 from throughline_nb.ledger import edits
 from throughline_nb.ledger.delta import clip, stated
-from throughline_nb.ledger.digest import neutral, shown_entry, tokens
+from throughline_nb.ledger.digest import shown_entry
 from throughline_nb.ledger.edits import Edited
+from throughline_nb.ledger.fence import neutral, tokens
 from throughline_nb.ledger.model import SECTIONS, Entry, Ledger
 
 PAGE_TOKENS = 1500

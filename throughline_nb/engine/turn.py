@@ -16,15 +16,8 @@ from throughline_nb.engine.registry import UsageError
 from throughline_nb.errors import ThroughLineError
 from throughline_nb.ledger import Entry, Ledger
 from throughline_nb.ledger.delta import changes, clip, summary
-from throughline_nb.ledger.digest import (
-    View,
-    digest,
-    fenced,
-    header,
-    neutral,
-    status_line,
-    without_blocks,
-)
+from throughline_nb.ledger.digest import View, digest, header, status_line
+from throughline_nb.ledger.fence import fenced, neutral, without_blocks
 from throughline_nb.store.chats import ChatState
 from throughline_nb.store.projects import Project, Snapshot, Stamp
 

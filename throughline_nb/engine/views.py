@@ -6,7 +6,8 @@ import time
 from collections.abc import Iterator, Sequence
 
 from throughline_nb.ledger.delta import Change, changes, clip
-from throughline_nb.ledger.digest import neutral, shown_entry
+from throughline_nb.ledger.digest import shown_entry
+from throughline_nb.ledger.fence import neutral
 from throughline_nb.ledger.model import LABELS, Entry, Ledger
 from throughline_nb.store.records import Record
 

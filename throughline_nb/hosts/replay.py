@@ -24,7 +24,7 @@ from throughline_nb.engine.operations import TOOLS
 from throughline_nb.engine.session import Engine
 from throughline_nb.engine.turn import Outcome
 from throughline_nb.hosts.lmstudio_files import Conversation, TurnVersions, read_conversation
-from throughline_nb.ledger.digest import CLOSING, OPENING, tokens, without_blocks
+from throughline_nb.ledger.fence import CLOSING, OPENING, tokens, without_blocks
 from throughline_nb.store.home import Home
 
 WIDTH: Final = 100

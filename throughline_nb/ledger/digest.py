@@ -1,72 +1,19 @@
 """What the model sees of a ledger: header, digest, and the status line above the reply.
 
-Everything is cut from the ledger, never paraphrased, and stands between two fence lines, so that
-it is recognised when it comes back in a history. Text that could close or imitate the fence is
-neutralised.
+Everything is cut from the ledger, never paraphrased, and stands behind the fence of
+:mod:`throughline_nb.ledger.fence`.
 """
 
-import re
-import unicodedata
-from collections.abc import Iterable, Sequence
-from functools import cache
+from collections.abc import Sequence
 
 import msgspec
 
 from throughline_nb.ledger.delta import clip
+from throughline_nb.ledger.fence import DIGEST_MARK, fenced, neutral, tokens
 from throughline_nb.ledger.model import Entry, Ledger
 
-OPENING = (
-    "[throughLine: background state for the assistant. Use it; do not mention it unless asked.]"
-)
-CLOSING = "[end throughLine]"
-DIGEST_MARK = "Digest of project"
-HEADER_MARK = "Project"
 GOAL_CHARACTERS = 400
 ENTRY_CHARACTERS = 320
-
-_FENCE = re.compile(r"[\[［【]\s*(?=(?:end\s+)?through\s*line)", re.IGNORECASE)
-_BLOCK = re.compile(
-    r"\n*^\[throughLine: .*?^\[end throughLine\][^\S\n]*$", re.MULTILINE | re.DOTALL
-)
-
-
-def tokens(text: str) -> int:
-    """Estimated tokens of a text: 4 characters a token, a CJK character counts 1."""
-    if text.isascii():
-        return -(-len(text) // 4)
-    wide = len(_cjk().findall(text))
-    return wide + -(-(len(text) - wide) // 4)
-
-
-@cache
-def _cjk() -> re.Pattern[str]:
-    """Characters that count as a token each; compiled when first met, since it takes 3 ms."""
-    return re.compile(
-        r"[\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef"
-        r"\U00020000-\U0003ffff]"
-    )
-
-
-def neutral(text: str) -> str:
-    """``text`` on one line, unable to close or imitate the fence, without control characters."""
-    if not text.isprintable():
-        text = "".join(" " if unicodedata.category(c) in {"Cc", "Zl", "Zp"} else c for c in text)
-    return _FENCE.sub("(", text) if "hrough" in text.casefold() else text
-
-
-def fenced(lines: Iterable[str], opening: str = OPENING) -> str:
-    """Lines between our two fence lines."""
-    return "\n".join([opening, *lines, CLOSING])
-
-
-def without_blocks(text: str) -> str:
-    """``text`` without what we added to it: what its author wrote."""
-    return _BLOCK.sub("", text) if "[throughLine: " in text else text
-
-
-def has_digest(text: str) -> bool:
-    """Whether a digest of ours stands in the text."""
-    return f'{OPENING}\n{DIGEST_MARK} "' in text
 
 
 class View(msgspec.Struct, frozen=True):
@@ -88,7 +35,7 @@ class View(msgspec.Struct, frozen=True):
 def header(view: View) -> str:
     """The state in a few lines, about 60 to 150 tokens."""
     ledger = view.ledger
-    first = f'{HEADER_MARK} "{ledger.project}" | Goal: {_goal(ledger, 200)}'
+    first = f'{Project "{ledger.project}" | Goal: {_goal(ledger, 200)}'
     return fenced([first, *_position(view), *_closing(view)])
 
 

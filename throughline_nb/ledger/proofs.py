@@ -12,6 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from throughline_nb.chat import Message
+from throughline_nb.ledger.fence import without_blocks
 from throughline_nb.ledger.figures import figures
 from throughline_nb.ledger.sources import Proof, file_key, parse
 from throughline_nb.ledger.urls import bare_url, normalise_url, urls_in
@@ -55,9 +56,6 @@ _FILE_NAMES: Final = frozenset(
 )
 _READS: Final = re.compile(r"(?i)read|view|open|cat|load|get|show|fetch|parse|extract")
 _LEDGER_TOOLS: Final = re.compile(r"(?i)(?:^|[^a-z])ledger_\w+$|^recall$")
-_BLOCK: Final = re.compile(
-    r"^\[throughLine:.*?^\[end throughLine\][ \t]*$", re.MULTILINE | re.DOTALL
-)
 
 _SHORT: Final = 600
 """Characters below which a result that begins like a failure is one, and not a page about one."""
@@ -111,11 +109,6 @@ def proofs_of(messages: Sequence[Message], page_tools: Collection[str]) -> list[
         Proof("turn", f"turn {turn}", turn, tuple(sorted(shown))) for turn, shown in turns.items()
     ]
     return list(dict.fromkeys(found))
-
-
-def without_blocks(text: str) -> str:
-    """``text`` without the background state that throughLine itself put into the message."""
-    return _BLOCK.sub("", text) if "[throughLine:" in text else text
 
 
 def failed(result: Message) -> bool:
