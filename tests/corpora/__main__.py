@@ -11,7 +11,9 @@ from tests.corpora.generate import generate
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.corpora", description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 on a difference")
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; exit 1 on a difference"
+    )
     check = parser.parse_args().check
     tools.install()
     files = generate()

@@ -100,11 +100,13 @@ class Chain(msgspec.Struct, frozen=True):
 
     Attributes:
         number: Number of the chain, and of its file.
+        wild: Whether it was drawn from all configurations, also of editors that destroy text.
         editors: Configurations in the order in which they saved.
         refused: Configurations that could not open what the one before them saved.
     """
 
     number: int
+    wild: bool
     editors: tuple[str, ...]
     refused: tuple[str, ...] = ()
 

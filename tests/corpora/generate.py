@@ -12,6 +12,7 @@ from tests.corpora.tools import Configuration
 from throughline_nb.ledger.writer import write
 
 CHAINS = 30
+WILD_CHAINS = 10
 CHAIN_LENGTH = 5
 SEED = 20261201
 
@@ -46,19 +47,25 @@ def generate() -> dict[str, str]:
 
 def _chains(text: str) -> tuple[tuple[Chain, ...], dict[str, str]]:
     chosen = random.Random(SEED)
-    editors = tools.configurations()
+    everything = tools.configurations()
+    named = [configuration for configuration in everything if configuration.named]
     chains: list[Chain] = []
     ends: dict[str, str] = {}
-    for number in range(CHAINS):
-        order = chosen.sample(editors, len(editors))
-        chain, end = _chain(number, order, text)
+    for number in range(CHAINS + WILD_CHAINS):
+        wild = number >= CHAINS
+        order = (
+            chosen.sample(everything, len(everything)) if wild else chosen.sample(named, len(named))
+        )
+        chain, end = _chain(number, order, text, wild=wild)
         print(f"chain {number}: {', '.join(chain.editors)}", flush=True)
         chains.append(chain)
         ends[f"chains/{number:02}.md"] = end
     return tuple(chains), ends
 
 
-def _chain(number: int, order: Sequence[Configuration], text: str) -> tuple[Chain, str]:
+def _chain(
+    number: int, order: Sequence[Configuration], text: str, *, wild: bool
+) -> tuple[Chain, str]:
     """Save ``text`` in the first editors of ``order`` that open what the one before saved."""
     done: list[str] = []
     refused: list[str] = []
@@ -71,7 +78,7 @@ def _chain(number: int, order: Sequence[Configuration], text: str) -> tuple[Chai
             refused.append(editor.name)
         else:
             done.append(editor.name)
-    return Chain(number, tuple(done), tuple(refused)), text
+    return Chain(number, wild, tuple(done), tuple(refused)), text
 
 
 def _made(configuration: Configuration, file: str, text: str) -> Made:

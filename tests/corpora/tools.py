@@ -32,6 +32,7 @@ class Configuration(msgspec.Struct, frozen=True):
         tool: Package that does the work.
         command: Its arguments; ``FOLDER`` stands for a folder of Markdown files, ``FILE`` for each
             of them in turn.
+        named: Whether the format's design names the tool; chains are drawn from these.
         packages: Other packages that take part.
         exits: Exit codes that mean that the files were saved.
     """
@@ -39,6 +40,7 @@ class Configuration(msgspec.Struct, frozen=True):
     name: str
     tool: str
     command: tuple[str, ...]
+    named: bool = True
     packages: tuple[str, ...] = msgspec.field(default=(), name="with")
     exits: tuple[int, ...] = (0,)
 

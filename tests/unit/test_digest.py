@@ -31,8 +31,7 @@ def test_the_header_of_the_design():
     view = View(LEDGER, "F12 added", ("1 finding not yet verified",))
     assert header(view).splitlines() == [
         "[throughLine: background state for the assistant. Use it; do not mention it unless asked.]",
-        'Project "llm-runtimes" | Goal: Compare license, latest release and default context of '
-        "seven inference runtimes",
+        f'Project "llm-runtimes" | Goal: {LEDGER.goal}',
         "Now: S4. Verify default context lengths (doing) | 1 of 3 done",
         "Changed since last turn: F12 added",
         "Health: 1 finding not yet verified",

@@ -229,7 +229,7 @@ class TestConflicts:
     def test_what_a_decision_rests_on_is_merged_as_a_set(self):
         ours = with_entry(BASE, "D1", because="F1, F2, F3")
         theirs = with_entry(BASE, "D1", because="F2, S1")
-        merged = merge(BASE, ours, theirs)
+        merged = merge(BASE, ours, theirs, prefer="ours")
         assert merged.ledger.get("D1").because == "F2, F3, S1"
         assert merged.notices == ()
 
@@ -415,9 +415,11 @@ class TestWhatAPersonWrote:
     def test_at_one_place_on_both_sides_stands_one_below_the_other(self):
         ours = replace(BASE, prose=(Prose("notes", "ours"),))
         theirs = replace(BASE, prose=(Prose("goal", "g"), Prose("notes", "theirs")))
-        merged = merge(BASE, ours, theirs)
+        merged = merge(BASE, ours, theirs, prefer="ours")
         assert merged.ledger.prose == (Prose("goal", "g"), Prose("notes", "ours\n\ntheirs"))
         assert merged.notices == ()
+        swapped = merge(BASE, theirs, ours, prefer="theirs")
+        assert swapped == merged
 
     def test_is_not_doubled(self):
         ours = replace(BASE, prose=(Prose("notes", "a\n\nb"),))
@@ -443,7 +445,7 @@ class TestWhatAPersonWrote:
         base = replace(BASE, meta=(("a", "1"), ("b", "2"), ("c", "3")))
         ours = replace(base, meta=(("a", "1"), ("b", "20"), ("d", "4")))
         theirs = replace(base, meta=(("a", "10"), ("b", "2"), ("c", "3"), ("e", "5")))
-        merged = merge(base, ours, theirs)
+        merged = merge(base, ours, theirs, prefer="ours")
         assert merged.ledger.meta == (("a", "10"), ("b", "20"), ("d", "4"), ("e", "5"))
         assert merged.notices == ()
         clash = merge(base, ours, replace(base, meta=(("b", "200"),)))

@@ -35,7 +35,7 @@ class View(msgspec.Struct, frozen=True):
 def header(view: View) -> str:
     """The state in a few lines, about 60 to 150 tokens."""
     ledger = view.ledger
-    first = f'{Project "{ledger.project}" | Goal: {_goal(ledger, 200)}'
+    first = f'Project "{ledger.project}" | Goal: {_goal(ledger, 200)}'
     return fenced([first, *_position(view), *_closing(view)])
 
 
