@@ -14,11 +14,12 @@ from typing import Final
 import msgspec
 
 from throughline_nb.errors import StoreError
-from throughline_nb.store.files import exchange, patiently, reason, write_new
+from throughline_nb.store.files import BINARY, exchange, patiently, reason, write_all, write_new
 from throughline_nb.store.objects import LEDGER_FILE, object_id
 
 _TAIL: Final = b"Ledger"
 _SETTLING_SECONDS: Final = 0.5
+_RECORD_BYTES: Final = 256
 
 _seen: dict[str, tuple[int, int, int]] = {}
 """Displaced files that this process has looked into: time, size and number of the file."""
@@ -107,8 +108,9 @@ class WorkFile:
 
     def settle(self, displaced: bytes) -> None:
         """Remember that the displaced text was dealt with."""
-        record = msgspec.structs.replace(self.written(), displaced=object_id(b"blob", displaced))
-        write_new(self._record, msgspec.json.encode(record), durable=False)
+        self._remember(
+            msgspec.structs.replace(self.written(), displaced=object_id(b"blob", displaced))
+        )
 
     def replace(self, data: bytes, blob: str, version: str, expected: bytes | None) -> bool:
         """Put ``data`` there; its name is not synced, since HEAD can always write it again.
@@ -133,13 +135,20 @@ class WorkFile:
             found = None
             old = self._replace(expected)
         before = object_id(b"blob", expected) if expected is not None else ""
-        record = Written(blob, version, before)
-        write_new(self._record, msgspec.json.encode(record), durable=False)
+        self._remember(Written(blob, version, before))
         if old is not None and old not in (expected, data):
             return False
         if found:
             _seen[self._displaced] = found
         return True
+
+    def _remember(self, written: Written) -> None:
+        """Written over, always of one length: emptying a file first makes the system flush it."""
+        handle = os.open(self._record, os.O_WRONLY | os.O_CREAT | BINARY, 0o644)
+        try:
+            write_all(handle, msgspec.json.encode(written).ljust(_RECORD_BYTES))
+        finally:
+            os.close(handle)
 
     def _prepare(self, data: bytes) -> None:
         """Put the new text where the old one will be: whole at once, since a kill may come now."""
