@@ -123,7 +123,7 @@ class Merger:
             elif name in RUNNING:
                 value = self.running(f"{ident}'s {name}", old, our, their)
             elif name == "because":
-                value = _ids(old, our, their)
+                value = _ids(old, *self.preferred((our, their), (their, our)))
             elif name == "state":
                 value = max(our, their, key=_strength)
             elif name in QUIET:
@@ -193,11 +193,11 @@ def _missing(state: str, base: Entry, ours: Entry, theirs: Entry, merged: str) -
     return ours.missing if state == ours.state else theirs.missing
 
 
-def _ids(base: str, ours: str, theirs: str) -> str:
+def _ids(base: str, first: str, second: str) -> str:
     """Merge lists of ids as sets: what a side removed goes, what a side added comes."""
-    before, our, their = (
-        [part for part in re.split(r"[,\s]+", text) if part] for text in (base, ours, theirs)
+    before, one, two = (
+        [part for part in re.split(r"[,\s]+", text) if part] for text in (base, first, second)
     )
-    kept = [ident for ident in before if ident in our and ident in their]
-    added = [ident for ident in (*our, *their) if ident not in before]
+    kept = [ident for ident in before if ident in one and ident in two]
+    added = [ident for ident in (*one, *two) if ident not in before]
     return ", ".join(dict.fromkeys((*kept, *added)))

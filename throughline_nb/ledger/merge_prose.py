@@ -42,14 +42,14 @@ def merge_prose(
 
 
 def merge_meta(base: _Meta, ours: _Meta, theirs: _Meta, merger: Merger) -> _Meta:
-    """Merge front matter of the person's own by key, in our order."""
+    """Merge front matter of the person's own by key, in the order of the preferred side."""
     if theirs in (ours, base):
         return ours
     if base == ours:
         return theirs
     old, our, their = _numbered(base), _numbered(ours), _numbered(theirs)
     found: list[tuple[str, str]] = []
-    for key in {**our, **their}:
+    for key in merger.preferred({**our, **their}, {**their, **our}):
         values = (old.get(key), our.get(key), their.get(key))
         if (key in our and key in their) or key not in old or _kept(*values):
             value = merger.atomic(f"Front matter “{key[0]}”", *(value or "" for value in values))
@@ -84,7 +84,8 @@ def _by_place(
         place = key[0]
         before, one, two = old.get(key), our.get(key), their.get(key)
         if one is not None and two is not None and before is None:
-            text = one if two in one else two if one in two else f"{one}\n\n{two}"
+            both = "\n\n".join(merger.preferred((one, two), (two, one)))
+            text = one if two in one else two if one in two else both
         elif one is not None and two is not None:
             name = f"The text at “{place}”"
             text = merger.running(name, before or "", one, two, lines=True)
