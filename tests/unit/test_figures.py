@@ -102,3 +102,16 @@ def test_hostile_runs_of_digits_take_no_time(text):
     read = figures(text)
     missing(text, read)
     assert time.perf_counter() - start < 5
+
+
+DOCUMENTS = sorted(
+    path for folder in (".", "docs") for path in (Path(__file__).parents[2] / folder).glob("*.md")
+)
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_what_is_quoted_from_a_document_is_found_in_it(path):
+    text = path.read_text(encoding="utf-8")
+    read = frozenset(figures(text))
+    for line in text.split("\n"):
+        assert missing(line, read) == ()

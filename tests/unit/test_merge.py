@@ -377,6 +377,19 @@ class TestStates:
             assert merged.ledger.get("F1").missing == ("1" if expected == "verified" else "")
             assert merged.notices == ()
 
+    def test_retracted_against_rewritten_is_said(self):
+        retracted = with_entry(BASE, "F1", state="retracted", reason="wrong")
+        rewritten = with_entry(BASE, "F1", text="another claim")
+        for sides in ((retracted, rewritten), (rewritten, retracted)):
+            merged = merge(BASE, *sides)
+            finding = merged.ledger.get("F1")
+            assert (finding.text, finding.state) == ("another claim", "retracted")
+            assert merged.notices == (
+                "F1 was retracted on one side and changed on the other; it stays retracted.",
+            )
+        checked = with_entry(BASE, "F1", missing="7")
+        assert merge(BASE, retracted, checked).notices == ()
+
     def test_undo_brings_the_verified_claim_back(self):
         after = with_entry(BASE, "F1", text="worse", state="unverified", origin="turn 9 of x/1")
         undone = merge(after, after, BASE, prefer="ours").ledger

@@ -97,7 +97,15 @@ class Merger:
         if ours == base:
             return reset_state(base, theirs, (theirs,))
         first, second = self.preferred((ours, theirs), (theirs, ours))
-        return reset_state(base, self._fields(base, ours, theirs), (first, second))
+        merged = reset_state(base, self._fields(base, ours, theirs), (first, second))
+        if ours.retracted != theirs.retracted and merged.retracted and not base.retracted:
+            changed = theirs if ours.retracted else ours
+            if (changed.text, changed.source) != (base.text, base.source):
+                self.say(
+                    f"{base.id} was retracted on one side and changed on the other; "
+                    "it stays retracted."
+                )
+        return merged
 
     def both_new(self, ours: Entry, theirs: Entry) -> Entry:
         """Merge what is one new entry, recorded on both sides."""
