@@ -20,6 +20,7 @@ from stores import (
     sound,
     texts,
 )
+
 from throughline_nb.errors import StoreError, ThroughLineError
 from throughline_nb.ledger import Ledger
 from throughline_nb.store import gitrun, ledgers, repo, workfile
@@ -50,7 +51,9 @@ def works(made):
     before = len(made.history())
     made.change(finding("recorded by the model"), MODEL)
     path = made.path / "ledger.md"
-    path.write_text(path.read_text(encoding="utf-8").replace("by the model", "by a tool"), encoding="utf-8")
+    path.write_text(
+        path.read_text(encoding="utf-8").replace("by the model", "by a tool"), encoding="utf-8"
+    )
     assert made.absorb(USER).changes[0].text == "recorded by a tool"
     made.change(goal("Another goal"), USER)
     assert made.undo(None, USER).changes[0].name == "Goal"
@@ -145,12 +148,16 @@ class TestThePersonsConfiguration:
         assert made.history(2)[1].subject == "Goal changed: Anöther göal"
         assert not (hostile / "ran").exists()
         assert b"\r" not in (made.path / "ledger.md").read_bytes()
-        assert made.repo.read(made.repo.file("main" and made.repo.head())) == (
-            made.path / "ledger.md"
-        ).read_bytes()
+        assert (
+            made.repo.read(made.repo.file("main" and made.repo.head()))
+            == (made.path / "ledger.md").read_bytes()
+        )
         monkeypatch.setenv("HOME", str(tmp_path))
         assert sound(made.path)
-        assert neutral_git(made.path, "log", "-1", "--format=%an <%ae>").strip() == "user <user@localhost>"
+        assert (
+            neutral_git(made.path, "log", "-1", "--format=%an <%ae>").strip()
+            == "user <user@localhost>"
+        )
         assert neutral_git(made.path, "rev-parse", "--show-object-format").strip() == "sha1"
         assert neutral_git(made.path, "symbolic-ref", "HEAD").strip() == "refs/heads/main"
         assert not (made.repo.git / "hooks").exists()
@@ -160,7 +167,9 @@ class TestThePersonsConfiguration:
         before = len(made.history())
         made.change(finding("recorded by the model"), MODEL)
         path = made.path / "ledger.md"
-        path.write_text(path.read_text(encoding="utf-8").replace("by the model", "by a tool"), encoding="utf-8")
+        path.write_text(
+            path.read_text(encoding="utf-8").replace("by the model", "by a tool"), encoding="utf-8"
+        )
         assert made.absorb(USER).changes[0].text == "recorded by a tool"
         assert made.purge(["F1"], USER).ledger.findings == ()
         assert len(made.history()) == before + 3
@@ -188,7 +197,9 @@ class TestThePersonsConfiguration:
         assert "A  mine.txt" in git(made.path, "status", "--porcelain")
         assert not (made.repo.git / "index.lock").exists()
 
-    @pytest.mark.parametrize("text", ["[user\n", "[user]\nname = \x00", "[include]\npath = /no/such\n"])
+    @pytest.mark.parametrize(
+        "text", ["[user\n", "[user]\nname = \x00", "[include]\npath = /no/such\n"]
+    )
     def test_a_broken_configuration_gives_a_neutral_name(self, tmp_path, monkeypatch, text):
         (tmp_path / ".gitconfig").write_text(text)
         monkeypatch.setenv("HOME", str(tmp_path))
@@ -239,7 +250,11 @@ class TestTheEnvironment:
 
     def test_an_empty_home_and_no_identity(self, tmp_path):
         made = project(tmp_path)
-        env = {"PATH": os.environ["PATH"], "HOME": "", "SYSTEMROOT": os.environ.get("SYSTEMROOT", "")}
+        env = {
+            "PATH": os.environ["PATH"],
+            "HOME": "",
+            "SYSTEMROOT": os.environ.get("SYSTEMROOT", ""),
+        }
         code = (
             "import sys; sys.path.insert(0, sys.argv[2]); from pathlib import Path\n"
             "from stores import *\n"
@@ -286,13 +301,15 @@ class TestTheEnvironment:
         for act in (
             lambda: made.change(finding("cannot be"), MODEL),
             lambda: projects(tmp_path).create("new", Ledger(), "x", USER),
-            lambda: made.history(),
+            made.history,
         ):
-            with pytest.raises(StoreError, match=r"git was not found on PATH.*install git") as error:
+            with pytest.raises(
+                StoreError, match=r"git was not found on PATH.*install git"
+            ) as error:
                 act()
             assert one_line(error)
         assert projects(tmp_path).names() == ["runtimes"]
-        assert [problem.what for problem in made.problems()][0] == "git was not found on PATH"
+        assert made.problems()[0].what == "git was not found on PATH"
 
     @needs_posix
     def test_an_old_git(self, tmp_path, monkeypatch):
@@ -300,7 +317,9 @@ class TestTheEnvironment:
         script(tmp_path / "bin" / "git", "echo git version 2.25.1")
         monkeypatch.setattr(gitrun, "_checked", set())
         monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
-        with pytest.raises(StoreError, match=r"git 2\.25\.1 at .* is too old.*install git 2\.36") as error:
+        with pytest.raises(
+            StoreError, match=r"git 2\.25\.1 at .* is too old.*install git 2\.36"
+        ) as error:
             made.change(finding("cannot be"), MODEL)
         assert one_line(error)
         assert "too old" in made.problems()[0].what
@@ -396,7 +415,9 @@ def damage(made, ident, content=b""):
 
 class TestDamage:
     @pytest.mark.parametrize("what", ["commit", "tree", "blob"])
-    @pytest.mark.parametrize("content", [b"", b"\x00" * 64, b"x\x9c\x03"], ids=["empty", "zeros", "cut"])
+    @pytest.mark.parametrize(
+        "content", [b"", b"\x00" * 64, b"x\x9c\x03"], ids=["empty", "zeros", "cut"]
+    )
     def test_an_object_of_the_last_version(self, tmp_path, what, content):
         made = project(tmp_path)
         made.change(finding("the first"), MODEL)
@@ -623,8 +644,11 @@ def test_the_configured_driver_is_kept_while_it_stands(tmp_path):
     git(made.path, "config", "merge.throughline.driver", mine)
     projects(tmp_path).open("runtimes")
     assert git(made.path, "config", "merge.throughline.driver").strip() == mine
-    git(made.path, "config", "merge.throughline.driver", "/no/python -m throughline_nb merge-driver %O")
+    git(
+        made.path,
+        "config",
+        "merge.throughline.driver",
+        "/no/python -m throughline_nb merge-driver %O",
+    )
     projects(tmp_path).open("runtimes")
     assert sys.executable in git(made.path, "config", "merge.throughline.driver")
-
-

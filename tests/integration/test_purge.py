@@ -17,6 +17,7 @@ from stores import (
     sound,
     texts,
 )
+
 from throughline_nb.errors import StoreError
 from throughline_nb.ledger import edits
 from throughline_nb.ledger.edits import By
@@ -25,7 +26,12 @@ from throughline_nb.store.projects import Stamp
 from throughline_nb.store.redact import Redactor
 
 SECRET = "the staging token is tr0ub4dor_and_3 *truly* <https://example.org/x?key=tr0ub4dor>"
-TRACES = (b"tr0ub4dor", "tr0ub4dor".encode("utf-16-le"), "tr0ub4dor".encode("utf-16-be"), b"tr0ub4dor\\_and")
+TRACES = (
+    b"tr0ub4dor",
+    "tr0ub4dor".encode("utf-16-le"),
+    "tr0ub4dor".encode("utf-16-be"),
+    b"tr0ub4dor\\_and",
+)
 
 
 def traces(made):
@@ -38,7 +44,9 @@ def secretive(tmp_path):
     made = project(tmp_path)
     made.change(finding("an ordinary claim"), MODEL)
     made.change(finding(SECRET), MODEL)
-    made.change(recording("decision", "use it", because="F2", reason=f"we know that {SECRET}"), MODEL)
+    made.change(
+        recording("decision", "use it", because="F2", reason=f"we know that {SECRET}"), MODEL
+    )
     made.change(finding("another claim"), MODEL)
     return made
 
@@ -81,7 +89,10 @@ def test_from_hand_edits_read_and_unread(tmp_path):
     made = secretive(tmp_path)
     path = made.path / "ledger.md"
     text = path.read_text(encoding="utf-8")
-    path.write_text(text.replace("use it", "use it well").replace("tr0ub4dor_and_3", "TR0UB4DOR and 3"), encoding="utf-8")
+    path.write_text(
+        text.replace("use it", "use it well").replace("tr0ub4dor_and_3", "TR0UB4DOR and 3"),
+        encoding="utf-8",
+    )
     made.absorb(USER)
     path.write_bytes(SECRET.encode("utf-16"))
     made.absorb(USER)
@@ -126,7 +137,9 @@ def test_from_packs_branches_tags_stash_and_other_files(tmp_path):
     assert shown == "before\nI heard that [purged].\nafter\n"
     assert not (made.path / "handoff.md").exists()
     assert "run.sh" in git(made.path, "ls-files", "--stage").split("100755")[1]
-    assert git(made.path, "log", "-1", "--format=%B", "HEAD~2").startswith("My notes\n\nOn how [purged]")
+    assert git(made.path, "log", "-1", "--format=%B", "HEAD~2").startswith(
+        "My notes\n\nOn how [purged]"
+    )
 
 
 def test_the_working_copy_of_another_file_is_left_to_the_person(tmp_path):
@@ -150,7 +163,9 @@ def test_what_a_proposal_became(tmp_path):
 
 def test_retraction_answer_and_undo(tmp_path):
     made = secretive(tmp_path)
-    made.change(lambda was: _pair(edits.retract(was, "F2", BY, "no longer tr0ub4dor at all")), MODEL)
+    made.change(
+        lambda was: _pair(edits.retract(was, "F2", BY, "no longer tr0ub4dor at all")), MODEL
+    )
     made.undo(None, USER)
     made.undo(made.history(1)[0].version, USER)
     made.purge(["F2"], USER)
@@ -201,7 +216,9 @@ def test_configuration_and_counts_stay(tmp_path):
     made.note_turn(["Q1"])
     made.purge(["F2"], USER)
     assert made.remotes() == ["origin"]
-    assert git(made.path, "for-each-ref", "refs/remotes") == ""  # sync fetches it, and leaves it out
+    assert (
+        git(made.path, "for-each-ref", "refs/remotes") == ""
+    )  # sync fetches it, and leaves it out
     assert (made.repo.git / "info" / "exclude").read_text() == "*.swp\n"
     assert made.note_turn(["Q1"]) == {"Q1": 1}
     assert "merge-driver" in git(made.path, "config", "merge.throughline.driver")
@@ -236,7 +253,9 @@ def test_killed_in_the_middle(tmp_path, monkeypatch, killed, exchange):
                 action()
 
             patch.setattr(purge, "patiently", second)
-            patch.setattr(purge, "remove_tree" if exchange else "patiently", die if exchange else second)
+            patch.setattr(
+                purge, "remove_tree" if exchange else "patiently", die if exchange else second
+            )
         if killed == "in the swap" and exchange:
             # the first removal clears the place for building, the second is the old history's
             real, seen = purge.remove_tree, []

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stores import MODEL, count, finding, git, project, sound
+
 from throughline_nb.errors import StoreError
 from throughline_nb.store import gitrun, objects, refs, repo
 from throughline_nb.store.objects import Person, TreeEntry, item
@@ -50,7 +51,9 @@ class TestObjects:
         tree = "".join(f"100644 blob {blob.id}\t{i}\n" for i, blob in enumerate(blobs))
         (empty.path / "list").write_text(tree, newline="\n")
         with (empty.path / "list").open("rb") as file:
-            made = subprocess.run(["git", "mktree"], cwd=empty.path, stdin=file, capture_output=True, check=True)
+            made = subprocess.run(
+                ["git", "mktree"], cwd=empty.path, stdin=file, capture_output=True, check=True
+            )
         git(empty.path, "tag", "keep", made.stdout.decode().strip())
         git(empty.path, "repack", "-q", "-a", "-d")
         git(empty.path, "prune-packed")
@@ -78,7 +81,15 @@ class TestObjects:
         assert commit.trailers["Version"] == "1-aaaa"
         assert set(commit.trailers) <= {"Actor", "Chat", "Version"}
 
-    @given(st.dictionaries(st.text(st.characters(exclude_characters="/\x00", codec="utf-8"), min_size=1, max_size=9), st.booleans(), max_size=8))
+    @given(
+        st.dictionaries(
+            st.text(
+                st.characters(exclude_characters="/\x00", codec="utf-8"), min_size=1, max_size=9
+            ),
+            st.booleans(),
+            max_size=8,
+        )
+    )
     @settings(max_examples=40)
     def test_trees_are_sorted_as_git_sorts(self, names):
         entries = [
@@ -93,7 +104,12 @@ class TestObjects:
     def test_a_tree_git_agrees_with(self, empty):
         blob = item(b"blob", b"x")
         inner = item(b"tree", objects.format_tree([TreeEntry(b"100644", b"f", blob.id)]))
-        names = [(b"100644", b"a.b"), (b"40000", b"a"), (b"100644", b"a0"), (b"100755", "é".encode())]
+        names = [
+            (b"100644", b"a.b"),
+            (b"40000", b"a"),
+            (b"100644", b"a0"),
+            (b"100755", "é".encode()),
+        ]
         entries = [TreeEntry(m, n, inner.id if m == b"40000" else blob.id) for m, n in names]
         tree = item(b"tree", objects.format_tree(entries))
         empty.store([blob, inner, tree])
@@ -102,7 +118,7 @@ class TestObjects:
 
     @pytest.mark.parametrize("data", [b"100644 a", b"100644 a\x00short", b"nonsense"])
     def test_a_tree_that_is_cut_short(self, data):
-        with pytest.raises(ValueError, match="."):
+        with pytest.raises(ValueError, match=r"cut short|not found"):
             objects.parse_tree(data)
 
     def test_a_persons_strange_commit(self, empty):
@@ -151,7 +167,10 @@ class TestBranches:
         for name in ("refs/heads/main", "refs/heads/deep/er", "refs/throughline/rescue/x"):
             git(empty.path, "update-ref", name, one)
         (empty.git / "refs/heads/main.lock").write_text("")
-        assert set(refs.list_refs(empty.git, "refs/heads/")) == {"refs/heads/main", "refs/heads/deep/er"}
+        assert set(refs.list_refs(empty.git, "refs/heads/")) == {
+            "refs/heads/main",
+            "refs/heads/deep/er",
+        }
         assert set(refs.list_refs(empty.git, refs.RESCUE)) == {"refs/throughline/rescue/x"}
 
     def test_while_git_packs_the_branch(self, empty):
@@ -183,7 +202,9 @@ class TestMergingText:
     def test_a_conflict_is_none(self):
         assert gitrun.merge_text("one word", "two word", "three word") is None
 
-    @pytest.mark.parametrize("text", ["", " ", "a  b", " a ", "a\nb", "a\n\n b \n", "\n", "ünï\u2028x"])
+    @pytest.mark.parametrize(
+        "text", ["", " ", "a  b", " a ", "a\nb", "a\n\n b \n", "\n", "ünï\u2028x"]
+    )
     def test_what_nobody_changed_stays_to_the_byte(self, text):
         assert gitrun.merge_text(text, text, text) == text
         assert gitrun.merge_text(text, text, f"{text} z") == f"{text} z"
@@ -220,7 +241,7 @@ class TestTheIndex:
 
 class TestRunning:
     def test_what_git_said_is_one_line(self, empty):
-        with pytest.raises(StoreError, match="git rev-parse failed.*doctor") as error:
+        with pytest.raises(StoreError, match=r"git rev-parse failed.*doctor") as error:
             gitrun.run(empty.git, "rev-parse", "--verify", "no-such")
         assert "\n" not in str(error.value)
 

@@ -4,7 +4,6 @@ Arguments: project's folder, how many saves, ``replace`` (save by rename) or ``i
 file, then fill it), a tag. Prints each line that was saved.
 """
 
-import os
 import random
 import sys
 import time
@@ -30,9 +29,10 @@ def main():
         else:
             new = path.with_name(f".{tag}.swp")
             new.write_text(text, encoding="utf-8", newline="\n")
-            os.replace(new, path)
-        print(line, flush=True)
-        time.sleep(0.12)  # a person does not save again before the file on the screen is the new one
+            new.replace(path)
+        sys.stdout.write(f"{line}\n")
+        sys.stdout.flush()
+        time.sleep(0.12)  # nobody saves again before the screen shows the new file
 
 
 main()

@@ -14,6 +14,7 @@ import traceback
 from pathlib import Path
 
 import git  # noqa: F401 - loaded before the writers, which would each wait for it
+
 from throughline_nb.ledger import edits
 from throughline_nb.ledger.edits import By
 from throughline_nb.store.home import Home

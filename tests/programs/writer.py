@@ -26,7 +26,8 @@ def main():
             return done.ledger, done.sentence
 
         project.change(edit, stamp)
-        print(text, flush=True)
+        sys.stdout.write(f"{text}\n")
+        sys.stdout.flush()
 
 
 main()

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from stores import BY, MODEL, USER, count, finding, git, goal, project, recording, sound, texts
+
 from throughline_nb.errors import RefusedError, ThroughLineError
 from throughline_nb.ledger import edits, read
 from throughline_nb.ledger.edits import By
@@ -76,7 +77,9 @@ def applied(made, changes):
             continue
 
 
-few = settings(max_examples=settings.default.max_examples // 8, suppress_health_check=[HealthCheck.too_slow])
+few = settings(
+    max_examples=settings.default.max_examples // 8, suppress_health_check=[HealthCheck.too_slow]
+)
 
 
 @pytest.mark.slow
@@ -99,7 +102,9 @@ def test_undo_again_and_again_reaches_the_start_and_redo_the_end(changes):
             assert same(made.read().ledger, after)
         assert made.read().ledger.next == versions[0].next
         assert count(made.path, "HEAD") == 3 * (len(versions) - 1) + 1
-        assert read((made.path / "ledger.md").read_text(encoding="utf-8")).ledger == made.read().ledger
+        assert (
+            read((made.path / "ledger.md").read_text(encoding="utf-8")).ledger == made.read().ledger
+        )
         assert sound(made.path)
 
 
@@ -134,7 +139,9 @@ class TestWhichChange:
     def test_the_engines_own_are_skipped(self, tmp_path):
         made = project(tmp_path)
         made.change(finding("by the model"), MODEL)
-        made.change(recording("question", "by the engine"), msgspec.structs.replace(MODEL, actor="engine"))
+        made.change(
+            recording("question", "by the engine"), msgspec.structs.replace(MODEL, actor="engine")
+        )
         undone = made.undo(None, USER)
         assert undone.record.subject == "F1 added: by the model"
         assert len(undone.snapshot.ledger.questions) == 1
@@ -176,7 +183,10 @@ class TestWhichChange:
         made.change(finding("the first"), MODEL)
         path = made.path / "ledger.md"
         text = path.read_text(encoding="utf-8")
-        path.write_text(text.replace("the first", "the 1st").replace("## Plan\n", "## Plan\n\n- [ ] go\n"), encoding="utf-8")
+        path.write_text(
+            text.replace("the first", "the 1st").replace("## Plan\n", "## Plan\n\n- [ ] go\n"),
+            encoding="utf-8",
+        )
         undone = made.undo(None, USER)  # merged first, and the newest change then
         assert texts(undone.snapshot) == ["the first"]
         assert undone.snapshot.ledger.plan == ()
@@ -185,7 +195,9 @@ class TestWhichChange:
     def test_an_entry_changed_since_stays_and_it_is_said(self, tmp_path):
         made = project(tmp_path)
         now = made.change(finding("the first"), MODEL)
-        made.change(lambda was: _pair(edits.record(was, "finding", "reworded", BY, ident="F1")), MODEL)
+        made.change(
+            lambda was: _pair(edits.record(was, "finding", "reworded", BY, ident="F1")), MODEL
+        )
         undone = made.undo(now.version, USER)
         assert texts(undone.snapshot) == ["reworded"]
         assert undone.notices
@@ -205,5 +217,8 @@ class TestWhichChange:
         made = project(tmp_path)
         made.change(finding("the first"), MODEL)
         for i in range(6):
-            made.change(recording("question", f"what of {i}"), msgspec.structs.replace(MODEL, actor="engine"))
+            made.change(
+                recording("question", f"what of {i}"),
+                msgspec.structs.replace(MODEL, actor="engine"),
+            )
         assert made.undo(None, USER).record.subject == "F1 added: the first"

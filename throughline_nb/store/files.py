@@ -181,7 +181,11 @@ def remove_tree(path: Path) -> None:
             Path(name).chmod(stat.S_IRWXU)
             action(name)
 
-    if path.exists():
+    if not path.exists():
+        return
+    if sys.version_info >= (3, 12):
+        shutil.rmtree(path, onexc=again)
+    else:
         shutil.rmtree(path, onerror=again)
 
 

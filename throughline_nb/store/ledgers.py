@@ -11,8 +11,8 @@ from throughline_nb.store.objects import LEDGER_FILE, Commit
 from throughline_nb.store.records import VERSION, Snapshot, is_ours
 from throughline_nb.store.repo import Repo
 
-_KEPT: Final = 128
-"""Ledgers kept in a process; one of 150 entries takes about 200 KB."""
+_KEPT: Final = 48
+"""Ledgers kept in a process; one of 150 entries takes up to 200 KB."""
 
 _MARKERS: Final = (
     re.compile(r"Ledger version\W{1,4}([1-9][0-9]*-[0-9a-f]{4})\b(?![\s\S]*Ledger version)"),

@@ -136,7 +136,7 @@ class Project:
             if after != before:
                 now = self.publish(settled, after, sentence, stamp)
             notices = settled.absorbed.notices if settled.absorbed is not None else ()
-            return msgspec.structs.replace(now, notices=notices) if notices else now
+            return msgspec.structs.replace(now, notices=notices + now.notices) if notices else now
 
     def publish(
         self,
@@ -150,7 +150,9 @@ class Project:
         """Commit ``after`` and show it in ``ledger.md``; under the lock."""
         tip = self.commit(settled.tip, after, sentence, stamp, undoes=undoes)
         if self.show(tip, settled.text) is None:
-            handedit.absorb(self, stamp)
+            late = handedit.absorb(self, stamp).absorbed
+            if late is not None:
+                return msgspec.structs.replace(tip.now, notices=late.notices)
         return tip.now
 
     def finished(self, before: Ledger, after: Ledger, actor: Actor) -> Ledger:

@@ -5,7 +5,7 @@ import os
 import secrets
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import msgspec
@@ -41,6 +41,9 @@ __all__ = [
     "Stamp",
     "Undone",
 ]
+
+_NEW = ".new-"
+_GONE = ".gone-"
 
 
 class Projects:
@@ -112,7 +115,7 @@ class Projects:
         with self._moving():
             if project.path.exists():
                 raise RefusedError(f"There is a project “{name}” already; nothing was changed.")
-            building = Project(self.home, f".new-{secrets.token_hex(6)}")
+            building = Project(self.home, f"{_NEW}{secrets.token_hex(6)}")
             try:
                 building.path.mkdir(parents=True)
                 ledger = msgspec.structs.replace(ledger, project=name)
@@ -162,7 +165,7 @@ class Projects:
         Raises:
             NotFoundError: There is no such project.
         """
-        self._remove(name, self.home.projects / f".gone-{secrets.token_hex(6)}", keep=False)
+        self._remove(name, self.home.projects / f"{_GONE}{secrets.token_hex(6)}", keep=False)
 
     def trash(self, name: str) -> Path:
         """Move a project to the trash.
@@ -194,6 +197,9 @@ class Projects:
                     f"{project.path} could not be removed ({reason(error)}); nothing was changed: "
                     "close the programs that have it open."
                 ) from error
+            if not keep:
+                with suppress(OSError):  # its name is gone, too; on Windows not while one waits
+                    held.unlink()
         if not keep:
             remove_tree(place)
 
@@ -202,6 +208,9 @@ class Projects:
         self.home.ensure_writable()
         self.home.projects.mkdir(exist_ok=True)
         with lock(self.home.locks / ".projects.lock"):
+            for left in self.home.projects.glob(".*"):
+                if left.name.startswith((_NEW, _GONE)):  # of a process that was killed
+                    remove_tree(left)
             yield
 
 

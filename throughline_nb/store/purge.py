@@ -93,7 +93,8 @@ def purge(project: "Project", idents: list[str], stamp: Stamp) -> None:
         ) from error
     finally:
         remove_tree(building)
-    _swap(project.path)
+    with repo.explained():
+        _swap(project.path)
     forget_caches()
     forget_ledgers()
     _clean_folder(project, redactor, was, now)
@@ -273,9 +274,10 @@ def _clean_folder(
     write_atomic(project.file.path, repo.read(tip.blob))
     for name, ident in now.items():
         path = project.path / name
-        if was.get(name, ident) != ident and path.is_file():
-            if object_id(b"blob", path.read_bytes()) == was[name]:  # else it is a person's draft
-                write_atomic(path, repo.read(ident))
+        if was.get(name, ident) == ident or not path.is_file():
+            continue
+        if object_id(b"blob", path.read_bytes()) == was[name]:  # else it is a person's draft
+            write_atomic(path, repo.read(ident))
     for path in (*project.path.glob("ledger.edit-not-applied-*.md"), project.path / "handoff.md"):
         if path.is_file() and redactor.concerns(path.read_bytes()):
             path.unlink()
