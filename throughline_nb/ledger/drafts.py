@@ -23,6 +23,9 @@ _ENTRY = re.compile(
     r"(?=\s|$|~|\[)|(?P<bare>[CSFDQP][1-9][0-9]{0,8})(?=[\s:.]|$)[:.]?)?\s*",
 )
 _FIELD = re.compile(r"\\*[*_]{0,2}([A-Za-z]+)\\*[*_]{0,2}\s*:\\*[*_]{0,2}(?:\s+|$|(?=\[ ?\]))")
+PANDOC_SEPARATOR: Final = "<!-- -->"
+"""What pandoc puts between two lists that would else be one."""
+
 _FREE_TEXT: Final = ("note", "reason", "answer")
 
 _NAMES: Final = {
@@ -46,6 +49,7 @@ class Raw(msgspec.Struct):
         known: The entry itself, where its bytes say that nothing changed.
         extra: Indented bullets and paragraphs that are no field.
         behind: Indented paragraphs behind a field, by its name.
+        last: What was read last of it: ``text`` or the name of a field.
     """
 
     attr: str
@@ -59,14 +63,23 @@ class Raw(msgspec.Struct):
     known: Entry | None = None
     extra: list[str] = []
     behind: dict[str, str] = {}
+    last: str = "text"
 
 
 class RawProse(msgspec.Struct):
-    """Text of the person's own: behind which entry, else at which place, and its lines."""
+    """Text of the person's own.
+
+    Attributes:
+        place: Its section, as a place of prose.
+        behind: The entry that it follows, if any.
+        text: Its lines.
+        item: What of that entry it follows: ``text`` or the name of a field.
+    """
 
     place: str
     behind: Raw | None
     text: str
+    item: str = "text"
 
 
 class Draft(msgspec.Struct):
@@ -90,7 +103,7 @@ class Draft(msgspec.Struct):
         """Add text of the person's own, unless it is empty."""
         text = "\n".join(lines).strip("\n")
         if text.strip():
-            self.prose.append(RawProse(place, behind, text))
+            self.prose.append(RawProse(place, behind, text, behind.last if behind else "text"))
 
     def top(self, text: str, level: int) -> None:
         """Add what stands before the first section: the title, then prose."""
@@ -202,6 +215,7 @@ class _Drafting:
                 self.result.entries.append(entry)
             elif isinstance(block, Text):
                 lines = self.raw_lines[block.start : block.end]
+                lines = [line for line in lines if line.strip() != PANDOC_SEPARATOR]
                 self.result.add_prose(part.attr, lines, behind=entry)
             else:
                 entry = _bullet(self.result, part.attr, entry, block)
@@ -229,6 +243,7 @@ def _bullet(result: Draft, attr: str, entry: Raw | None, bullet: Bullet) -> Raw 
         name = _field_name(entry, content, indented=bullet.indent > 0)
         if name:
             entry.fields[name] = _value(content)
+            entry.last = name
             for paragraph in bullet.more:
                 if name in _FREE_TEXT or not entry.fields[name]:
                     entry.fields[name] = join(entry.fields[name], paragraph)
@@ -241,6 +256,12 @@ def _bullet(result: Draft, attr: str, entry: Raw | None, bullet: Bullet) -> Raw 
     new = _entry(attr, bullet, found)
     result.entries.append(new)
     return new
+
+
+def entry_of(attr: str, content: str) -> Raw:
+    """The entry that a bullet with this content would be."""
+    bullet = Bullet(0, 0, 0, ordered=False, content=content)
+    return _entry(attr, bullet, _ENTRY.match(content))
 
 
 def _entry(attr: str, bullet: Bullet, found: re.Match[str] | None) -> Raw:

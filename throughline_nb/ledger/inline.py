@@ -43,6 +43,7 @@ _UNESCAPED = re.compile(
     r"|(?P<link>\[)"
 )
 _LABEL = re.compile(r"\[((?:[^\[\]\\`]|\\.|\[[^\[\]`]{0,999}\]){0,9999})\]\(")
+_PANDOC_CLASS = re.compile(r"\{\.(?:uri|email)\}")
 _RAW_HTML = re.compile(r"\{=[A-Za-z]+\}")
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])")
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff]")
@@ -157,7 +158,7 @@ def same_link(label: str, target: str) -> bool:
 
 def _bare(url: str) -> str:
     url = re.sub(r"(?i)^(?:https?://|mailto:)", "", html.unescape(url))
-    return unquote(url).rstrip("/")
+    return unquote(url).replace("\\", "").rstrip("/")
 
 
 def _escaped(found: re.Match[str]) -> str:
@@ -268,5 +269,6 @@ def _self_link(text: str, start: int) -> tuple[str, int] | None:
     target = text[label.end() : at].strip()
     target = target[1:-1] if target.startswith("<") and target.endswith(">") else unescape(target)
     if shown and same_link(shown, target):
-        return shown, at + 1
+        marked = _PANDOC_CLASS.match(text, at + 1)
+        return shown, marked.end() if marked else at + 1
     return None

@@ -12,8 +12,10 @@ import msgspec
 from throughline_nb.ledger.drafts import Draft, Raw
 from throughline_nb.ledger.front import RESERVED, Front
 from throughline_nb.ledger.inline import escape
-from throughline_nb.ledger.loosely import equal, equal_without_tags, spelled
+from throughline_nb.ledger.loosely import equal, spelled
 from throughline_nb.ledger.loosely import key as loose_key
+from throughline_nb.ledger.mangled import dropped
+from throughline_nb.ledger.mend import cut_off_prose, join_broken, split_joined
 from throughline_nb.ledger.model import (
     BY_ATTR,
     BY_LETTER,
@@ -22,7 +24,7 @@ from throughline_nb.ledger.model import (
     Ledger,
 )
 from throughline_nb.ledger.settle_entry import Settled, read_value, settle_entry, settle_new
-from throughline_nb.ledger.settle_prose import cut_off_prose, settle_prose
+from throughline_nb.ledger.settle_prose import settle_prose
 
 _EMPTY: Final = Ledger()
 _DROPPED_TAGS: Final = 2
@@ -68,9 +70,13 @@ class Settling:
 
     def run(self) -> Ledger:
         """Settle everything."""
+        if self.has_base:
+            split_joined(self.found, self.base)
         self._give_ids()
-        if self.base.prose:
-            cut_off_prose(self.found, self.ids, self.base)
+        if self.has_base:
+            if self.base.prose:
+                cut_off_prose(self.found, self.ids, self.base)
+            join_broken(self.found, self.ids, self.base)
         self._entries()
         self._dropped_tags()
         kept = self._kept_back()
@@ -185,7 +191,7 @@ class Settling:
                 continue
             for name in ("text", *entry.section.fields):
                 old, new = getattr(before, name), getattr(entry, name)
-                if old != new and equal_without_tags(old, new):
+                if old != new and dropped(old, new):
                     restored.setdefault(ident, {})[name] = old
         if sum(map(len, restored.values())) < _DROPPED_TAGS:
             return

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from throughline_nb.ledger.drafts import Draft, RawProse
-from throughline_nb.ledger.inline import escape
+from throughline_nb.ledger.drafts import Draft
 from throughline_nb.ledger.loosely import prose_key, spelled_prose
 from throughline_nb.ledger.model import SECTIONS, Ledger, Prose
 
@@ -16,39 +15,6 @@ def places(ledger: Ledger) -> dict[str, int]:
         found.append(f"after {section.attr}")
     found.append("notes")
     return {place: position for position, place in enumerate(found)}
-
-
-def cut_off_prose(found: Draft, ids: Sequence[str], base: Ledger) -> None:
-    """Take prose off the text above it, which it joins where the empty line between them is lost.
-
-    Only prose of the base is known to be no part of that text; ``found`` is mended in place.
-    """
-    before = {prose.place: prose.text for prose in base.prose}
-    standing = {piece.place for piece in found.prose if piece.behind is None}
-    followed = {id(piece.behind) for piece in found.prose}
-    about = before.get("goal", "") if "goal" not in standing else ""
-    if found.goal and about and _ends_with(found.goal, base.goal, about):
-        found.goal = escape(base.goal)
-        found.prose.append(RawProse("goal", None, about))
-    for raw, ident in zip(found.entries, ids, strict=True):
-        entry = base.get(ident) if ident in before and id(raw) not in followed else None
-        if entry is None or raw.known is not None:
-            continue
-        for name, markdown in (("text", raw.text), *raw.fields.items()):
-            value: str = getattr(entry, name)
-            if _ends_with(markdown, value, before[ident]):
-                found.prose.append(RawProse(raw.attr, raw, before[ident]))
-                if name == "text":
-                    raw.text = escape(value)
-                else:
-                    raw.fields[name] = escape(value)
-                break
-
-
-def _ends_with(markdown: str, text: str, prose: str) -> bool:
-    """Whether ``markdown`` is ``text`` with ``prose`` joined to it."""
-    joined = " ".join((escape(text), *(line.strip() for line in prose.split("\n"))))
-    return len(markdown) > len(text) and prose_key(markdown) == prose_key(joined)
 
 
 def settle_prose(

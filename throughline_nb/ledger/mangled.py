@@ -1,0 +1,89 @@
+"""What certain editors break in texts that are full of marks: more than another spelling.
+
+Only texts that hold such marks themselves are looked at in this way. A person's edit that does
+nothing but add or take away marks of a kind that the text had before is taken for the editor's.
+"""
+
+import re
+from typing import Final
+from urllib.parse import unquote
+
+from throughline_nb.ledger.folding import key, marks_in
+
+# What pandoc's readers of CommonMark make of a text: punctuation behind a backslash is lost, and
+# braces become a span of their own.
+_LOSES: Final = (
+    (re.compile(r"\\[!-/:-@\[-`{-~]"), r"\\"),
+    (re.compile(r"(?:^| )\{([#.][\w-]+)\}"), r'[ ]{\1 wrapper="1"}'),
+    (re.compile(r"(?:^| )\{([\w-]+)=([\w-]+)\}"), r'[ ]{wrapper="1" \1="\2"}'),
+)
+_SHORT_CODE = re.compile(r":[a-z0-9_+-]+:")
+_EMOJI = re.compile(r":[a-z0-9_+-]+:|[\u2190-\u2bff\U0001f000-\U0001faff\ufe0f\u200d]+")
+
+_MARKUP: Final = frozenset("\\*_~`[]{}<>$|^&%#")
+_LINKED = re.compile(r"https?://|www\.|\S@\S|\]\(")
+_LINK = re.compile(
+    r"!?\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(<?((?:[^()\s<>]|\([^()]*\))*)>?(?: [\"'][^\"']*[\"'])?\)"
+)
+_NESTED_LINKS: Final = 4
+_DROPPED = re.compile(
+    r"<script\b.*?</script>|<style\b.*?</style>|<!--.*?-->|<(?:[/?]?[A-Za-z]|!)[^<>]*>"
+    r"|&lt;.*?&gt;|!\[[^\[\]]*\]\([^()]*\)|\$\$?[^$]+\$\$?"
+)
+_NO_BONES = re.compile(r"[\W_]+")
+
+
+def mangled(base: str, text: str) -> bool:
+    """Whether ``text`` is what an editor that damages marks may have made of ``base``."""
+    lost = base
+    for pattern, put in _LOSES:
+        lost = pattern.sub(put, lost)
+    marks = marks_in(base)
+    if lost != base and key(lost, marks) == key(text, marks):
+        return True
+    if _SHORT_CODE.search(base):
+        base, text = _EMOJI.sub("", base), _EMOJI.sub("", text)
+        if key(base, marks) == key(text, marks):
+            return True
+    kinds = _MARKUP.intersection(text)
+    if not kinds or not kinds <= _allowed(base):
+        return False
+    return _bones(base) == _bones(text, base)
+
+
+def dropped(base: str, text: str) -> bool:
+    """Whether ``text`` is ``base`` without what looks like HTML, an image or a formula."""
+    if not _DROPPED.search(base):
+        return False
+    return _bones(_DROPPED.sub("", base)) == _bones(_DROPPED.sub("", text), base)
+
+
+def _allowed(base: str) -> frozenset[str]:
+    """Kinds of marks that an editor may add to ``base``."""
+    kinds = _MARKUP.intersection(base)
+    if _LINKED.search(base):
+        kinds |= set("[]{}<>%")
+    if kinds & set("*_~"):
+        kinds |= set("*_~")
+    if kinds & set("<&"):
+        kinds |= set("<>&*")
+    if "$" in kinds:
+        kinds |= {"`"}
+    return kinds | {"\\"} if kinds else kinds
+
+
+def _bones(text: str, base: str | None = None) -> str:
+    """Letters and digits alone; links to what ``base`` itself names are only their labels."""
+    known = _NO_BONES.sub("", unquote(key(base if base is not None else text)))
+    text = key(text)
+    for _ in range(_NESTED_LINKS):
+        before = text
+        text = _LINK.sub(
+            lambda found: (
+                f" {found[1]} " if _NO_BONES.sub("", unquote(found[2])) in known else found[0]
+            ),
+            text,
+        )
+        if text == before:
+            break
+    return _NO_BONES.sub("", unquote(text))

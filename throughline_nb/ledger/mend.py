@@ -1,0 +1,174 @@
+"""Mend what several editors in a row do to the shape of a file, by what the base says stood there.
+
+Only shapes that the base knows are looked for: entries that are absent from the file but stand in
+running text, fields that are absent but stand in the text of their entry, a text that goes on in a
+paragraph of its own, and prose that was joined to the text above it.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from throughline_nb.ledger.drafts import Draft, Raw, RawProse, entry_of
+from throughline_nb.ledger.inline import escape, one_line, unescape
+from throughline_nb.ledger.loosely import equal, key, prose_key
+from throughline_nb.ledger.model import BY_LETTER, LABELS, Entry, Ledger
+
+_MARKER: Final = r"(?:^|\s*)\\?[-*+]\s+(?=(?:\\*\[[ xX]?\\*\]\s+)?\*\*(?:{})\*\*)"
+_SURE_FIELDS: Final = 3
+"""Fields found in a text from which on they are its entry's even if the text itself changed."""
+
+_PARAGRAPHS = re.compile(r"\n(?:[ \t]*\n)+")
+
+
+def split_joined(found: Draft, base: Ledger) -> None:
+    """Take apart lists that were joined into one paragraph; ``found`` is mended in place."""
+    here = {raw.ident for raw in found.entries}
+    absent = [entry.id for entry in base.entries() if entry.id not in here]
+    if absent:
+        _split_entries(found, re.compile(_MARKER.format("|".join(absent))))
+    at_base = {entry.id: entry for entry in base.entries()}
+    for raw in found.entries:
+        entry = at_base.get(raw.ident)
+        if entry is not None and raw.known is None:
+            _split_fields(raw, entry)
+
+
+def _split_entries(found: Draft, marker: re.Pattern[str]) -> None:
+    """Make entries of what stands behind ``marker`` in texts, fields and prose."""
+    entries: list[Raw] = []
+    for raw in found.entries:
+        entries.append(raw)
+        for name in ("text", *raw.fields) if raw.known is None else ():
+            value = raw.text if name == "text" else raw.fields[name]
+            text, *rest = marker.split(value)
+            if rest:
+                _set(raw, name, text)
+                entries += map(_entry, rest)
+    at = {id(raw): position for position, raw in enumerate(entries)}
+    for piece in reversed(found.prose):
+        text, *rest = marker.split(_flat(piece.text))
+        if rest:
+            piece.text = text
+            where = len(entries) if piece.behind is None else at[id(piece.behind)] + 1
+            entries[where:where] = map(_entry, rest)
+    found.entries = entries
+    found.prose = [piece for piece in found.prose if piece.text.strip()]
+
+
+def _entry(content: str) -> Raw:
+    """The entry that begins with a bold id, in the section that the id names."""
+    letter = content.partition("**")[2][:1]
+    return entry_of(BY_LETTER[letter].attr, content)
+
+
+def _split_fields(raw: Raw, entry: Entry) -> None:
+    """Take fields of the base that stand nowhere else out of the value that they were joined to."""
+    missing = [
+        name for name in entry.section.fields if getattr(entry, name) and name not in raw.fields
+    ]
+    for holder in ("text", *raw.fields) if missing else ():
+        value = raw.text if holder == "text" else raw.fields[holder]
+        found: list[tuple[str, int, int]] = []
+        for name in missing:
+            label = re.compile(rf"\s*\\?[-*+]\s+{LABELS.get(name, name)}:(?:\s+|$)")
+            mark = label.search(value, found[-1][2] if found else 0)
+            if mark is not None:
+                found.append((name, mark.start(), mark.end()))
+        if not found:
+            continue
+        text = value[: found[0][1]]
+        sure = len(found) >= _SURE_FIELDS or len(found) == len(missing)
+        if not sure or (
+            len(found) < _SURE_FIELDS and not equal(getattr(entry, holder), _read(text))
+        ):
+            continue
+        _set(raw, holder, text)
+        ends = [start for _, start, _ in found[1:]] + [len(value)]
+        for (name, _, start), end in zip(found, ends, strict=True):
+            raw.fields[name] = value[start:end]
+        return
+
+
+def join_broken(found: Draft, ids: Sequence[str], base: Ledger) -> None:
+    """Join paragraphs to the text that they continue; ``found`` is mended in place."""
+    before = {prose.place for prose in base.prose}
+    owners = {id(raw): ident for raw, ident in zip(found.entries, ids, strict=True)}
+    for piece in found.prose:
+        raw = piece.behind
+        if raw is None:
+            if piece.place == "goal" and found.goal:
+                free = "goal" not in before
+                found.goal = _joined(piece, found.goal, base.goal, free=free)
+            continue
+        entry = base.get(owners[id(raw)])
+        if entry is None or raw.known is not None:
+            continue
+        value = raw.text if piece.item == "text" else raw.fields.get(piece.item, "")
+        wanted: str = getattr(entry, piece.item)
+        _set(raw, piece.item, _joined(piece, value, wanted, free=entry.id not in before))
+    found.prose = [piece for piece in found.prose if piece.text.strip()]
+
+
+def _joined(piece: RawProse, markdown: str, wanted: str, *, free: bool) -> str:
+    """``markdown`` with the paragraphs of ``piece`` that belong to it, which are taken off it."""
+    value = _read(markdown)
+    if not wanted or equal(wanted, value):
+        return markdown
+    paragraphs = _PARAGRAPHS.split(piece.text)
+    joined = markdown
+    for count, paragraph in enumerate(paragraphs, 1):
+        joined = f"{joined} {_flat(paragraph)}"
+        if equal(wanted, _read(joined)):
+            piece.text = "\n\n".join(paragraphs[count:])
+            return joined
+    if free and key(wanted).startswith(key(value)) and not piece.text.startswith(("#", "`", ">")):
+        piece.text = ""
+        return joined
+    return markdown
+
+
+def cut_off_prose(found: Draft, ids: Sequence[str], base: Ledger) -> None:
+    """Take prose off the text above it, which it joins where the empty line between them is lost.
+
+    Only prose of the base is known to be no part of that text; ``found`` is mended in place.
+    """
+    before = {prose.place: prose.text for prose in base.prose}
+    standing = {piece.place for piece in found.prose if piece.behind is None}
+    followed = {id(piece.behind) for piece in found.prose}
+    about = before.get("goal", "") if "goal" not in standing else ""
+    if found.goal and about and _ends_with(found.goal, base.goal, about):
+        found.goal = escape(base.goal)
+        found.prose.append(RawProse("goal", None, about))
+    for raw, ident in zip(found.entries, ids, strict=True):
+        entry = base.get(ident) if ident in before and id(raw) not in followed else None
+        if entry is None or raw.known is not None:
+            continue
+        for name, markdown in (("text", raw.text), *raw.fields.items()):
+            value: str = getattr(entry, name)
+            if _ends_with(markdown, value, before[ident]):
+                found.prose.append(RawProse(raw.attr, raw, before[ident]))
+                _set(raw, name, escape(value))
+                break
+
+
+def _ends_with(markdown: str, text: str, prose: str) -> bool:
+    """Whether ``markdown`` is ``text`` with ``prose`` joined to it."""
+    if len(markdown) <= len(text):
+        return False
+    return prose_key(markdown) == prose_key(f"{escape(text)} {_flat(prose)}")
+
+
+def _read(markdown: str) -> str:
+    return one_line(unescape(markdown))
+
+
+def _flat(text: str) -> str:
+    return " ".join(line.strip().removesuffix("\\") for line in text.split("\n"))
+
+
+def _set(raw: Raw, name: str, value: str) -> None:
+    if name == "text":
+        raw.text = value
+    else:
+        raw.fields[name] = value
