@@ -30,6 +30,7 @@ def put(attr, at, **fields):
         (put("plan", 0, status="blocked", note="no answer"), "S1 blocked: no answer"),
         (put("findings", 0, text="It is BSD."), "F1 changed: It is BSD."),
         (put("findings", 0, source="x.md"), "F1 changed: source x.md"),
+        (put("findings", 0, source=""), "F1 changed: source removed"),
         (put("findings", 0, state="retracted", reason="old"), "F1 retracted: old"),
         (put("findings", 0, state="not read"), "F1 not read"),
         (put("decisions", 0, suspect="F1 changed"), "D1 suspect: F1 changed"),

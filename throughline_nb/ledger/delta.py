@@ -140,4 +140,5 @@ def _new(entry: Entry, fields: Sequence[str]) -> str:
     if "text" in fields:
         return entry.text
     named = ("source", "reason", "because", "answer", "note")
-    return next((f"{name} {getattr(entry, name)}" for name in named if name in fields), "")
+    changed = next((name for name in named if name in fields), "")
+    return f"{changed} {getattr(entry, changed) or 'removed'}" if changed else ""
