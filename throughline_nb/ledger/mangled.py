@@ -22,14 +22,13 @@ _EMOJI = re.compile(r":[a-z0-9_+-]+:|[\u2190-\u2bff\U0001f000-\U0001faff\ufe0f\u
 
 _MARKUP: Final = frozenset("\\*_~`[]{}<>$|^&%#")
 _LINKED = re.compile(r"https?://|www\.|\S@\S|\]\(")
-_LINK = re.compile(
-    r"!?\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(<?((?:[^()\s<>]|\([^()]*\))*)>?(?: [\"'][^\"']*[\"'])?\)"
-)
-_NESTED_LINKS: Final = 4
+_ADDRESS = re.compile(r"https?://[^\s<>()\[\]]+(?:\([^\s()]*\)[^\s<>()\[\]]*)*|[\w.+-]+@[\w.-]+")
+_CLASS = re.compile(r"\{\.(?:uri|email)\}")
 _DROPPED = re.compile(
     r"<script\b.*?</script>|<style\b.*?</style>|<!--.*?-->|<(?:[/?]?[A-Za-z]|!)[^<>]*>"
     r"|&lt;.*?&gt;|!\[[^\[\]]*\]\([^()]*\)|\$\$?[^$]+\$\$?"
 )
+_MUCH: Final = 3
 _NO_BONES = re.compile(r"[\W_]+")
 
 
@@ -58,6 +57,11 @@ def dropped(base: str, text: str) -> bool:
     return _bones(_DROPPED.sub("", base)) == _bones(_DROPPED.sub("", text), base)
 
 
+def certainly_dropped(base: str) -> bool:
+    """Whether ``base`` holds so much of it that nobody takes it all out by hand."""
+    return len(_DROPPED.findall(base)) >= _MUCH
+
+
 def _allowed(base: str) -> frozenset[str]:
     """Kinds of marks that an editor may add to ``base``."""
     kinds = _MARKUP.intersection(base)
@@ -72,18 +76,16 @@ def _allowed(base: str) -> frozenset[str]:
     return kinds | {"\\"} if kinds else kinds
 
 
+def bones(text: str) -> str:
+    """Letters and digits alone."""
+    return _NO_BONES.sub("", unquote(key(text)))
+
+
 def _bones(text: str, base: str | None = None) -> str:
-    """Letters and digits alone; links to what ``base`` itself names are only their labels."""
-    known = _NO_BONES.sub("", unquote(key(base if base is not None else text)))
-    text = key(text)
-    for _ in range(_NESTED_LINKS):
-        before = text
-        text = _LINK.sub(
-            lambda found: (
-                f" {found[1]} " if _NO_BONES.sub("", unquote(found[2])) in known else found[0]
-            ),
-            text,
-        )
-        if text == before:
-            break
-    return _NO_BONES.sub("", unquote(text))
+    """Letters and digits alone; links to what ``base`` itself names count once."""
+    found = bones(_CLASS.sub("", text))
+    for address in _ADDRESS.findall(key(base if base is not None else text)):
+        once = bones(address)
+        if once:
+            found = re.sub(f"(?:(?:mailto)?{once}){{2,}}", once, found)
+    return found

@@ -24,7 +24,12 @@ _PARAGRAPHS = re.compile(r"\n(?:[ \t]*\n)+")
 def split_joined(found: Draft, base: Ledger) -> None:
     """Take apart lists that were joined into one paragraph; ``found`` is mended in place."""
     here = {raw.ident for raw in found.entries}
-    absent = [entry.id for entry in base.entries() if entry.id not in here]
+    own = "\n".join(piece.text for piece in base.prose)
+    absent = [
+        entry.id
+        for entry in base.entries()
+        if entry.id not in here and f"**{entry.id}**" not in own
+    ]
     if absent:
         _split_entries(found, re.compile(_MARKER.format("|".join(absent))))
     at_base = {entry.id: entry for entry in base.entries()}

@@ -14,7 +14,7 @@ from throughline_nb.ledger.front import RESERVED, Front
 from throughline_nb.ledger.inline import escape
 from throughline_nb.ledger.loosely import equal, spelled
 from throughline_nb.ledger.loosely import key as loose_key
-from throughline_nb.ledger.mangled import dropped
+from throughline_nb.ledger.mangled import certainly_dropped, dropped
 from throughline_nb.ledger.mend import cut_off_prose, join_broken, split_joined
 from throughline_nb.ledger.model import (
     BY_ATTR,
@@ -193,7 +193,8 @@ class Settling:
                 old, new = getattr(before, name), getattr(entry, name)
                 if old != new and dropped(old, new):
                     restored.setdefault(ident, {})[name] = old
-        if sum(map(len, restored.values())) < _DROPPED_TAGS:
+        old_values = [value for values in restored.values() for value in values.values()]
+        if len(old_values) < _DROPPED_TAGS and not any(map(certainly_dropped, old_values)):
             return
         for ident, values in restored.items():
             before = self.at_base[ident]
@@ -259,7 +260,8 @@ class Settling:
         return spelled(self.base.goal, text)
 
     def _meta(self) -> tuple[tuple[str, str], ...]:
-        if not self.front.found:
+        ours = self.front.get("throughline") is not None
+        if not self.front.found or (self.has_base and not ours):
             return self.base.meta
         before = dict(self.base.meta)
         names = {loose_key(_unquoted(key)): key for key in before}

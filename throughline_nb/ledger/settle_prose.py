@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from throughline_nb.ledger.drafts import Draft
 from throughline_nb.ledger.loosely import prose_key, spelled_prose
+from throughline_nb.ledger.mangled import bones
 from throughline_nb.ledger.model import SECTIONS, Ledger, Prose
 
 
@@ -15,6 +16,15 @@ def places(ledger: Ledger) -> dict[str, int]:
         found.append(f"after {section.attr}")
     found.append("notes")
     return {place: position for position, place in enumerate(found)}
+
+
+def _is_formula(text: str, ledger: Ledger, place: str) -> bool:
+    """Whether this is a formula of an entry's own text that an editor made a block of."""
+    entry = ledger.get(place) if text.startswith("```") and "math" in text[:9] else None
+    if entry is None:
+        return False
+    said = " ".join(getattr(entry, name) for name in ("text", *entry.section.fields))
+    return bones(text.strip("`").strip().removeprefix("math")) in bones(said)
 
 
 def settle_prose(
@@ -44,6 +54,8 @@ def settle_prose(
         place = piece.place if piece.behind is None else owners[id(piece.behind)]
         if place not in position:
             place = "notes"
+        if _is_formula(piece.text, ledger, place):
+            continue
         texts[place] = f"{texts[place]}\n\n{piece.text}" if place in texts else piece.text
     before = {prose.place: prose.text for prose in base.prose}
     by_key = {prose_key(text): text for text in before.values()}

@@ -54,17 +54,17 @@ def clean_top(text: str, *, front_found: bool) -> Top:
     text = _EMPTY_FENCE.sub("", _COMMENT.sub("", text)).replace("<!-- -->", "")
     if front_found:
         return Top(text, version)
-    kept: list[str] = []
-    remains = ""
     paragraphs = _paragraphs(text)
-    for paragraph in paragraphs:
-        line = one_line(unescape(paragraph.replace("\\\n", "\n").replace("\n", " ")))
-        if (remains or _REMAINS.search(line)) and _PAIR_START.match(line) and not _title(kept):
-            remains += f" {line}"
-        elif _RULE.fullmatch(paragraph) and not _title(kept):
-            continue
-        else:
-            kept.append(paragraph)
+    lines = [one_line(unescape(part.replace("\\\n", "\n"))) for part in paragraphs]
+    title = next((n for n, part in enumerate(paragraphs) if part.startswith("# ")), len(lines))
+    remains = ""
+    kept: list[str] = paragraphs
+    if any(map(_REMAINS.search, lines[:title])):
+        last = max(n for n, line in enumerate(lines[:title]) if _is_remains(line))
+        remains = " ".join(lines[: last + 1])
+        kept = paragraphs[last + 1 :]
+    while kept and (not kept[0].strip() or _RULE.fullmatch(kept[0])):
+        kept = kept[1:]
     return Top(
         "\n".join(kept),
         version,
@@ -74,9 +74,8 @@ def clean_top(text: str, *, front_found: bool) -> Top:
     )
 
 
-def _title(paragraphs: list[str]) -> bool:
-    """Whether the document's title stands among these; no remains follow it."""
-    return any(paragraph.startswith("# ") for paragraph in paragraphs)
+def _is_remains(line: str) -> bool:
+    return bool(_REMAINS.search(line) or _PAIR_START.match(line))
 
 
 def _named(remains: str, key: str) -> str | None:
