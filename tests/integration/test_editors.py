@@ -36,6 +36,19 @@ def losses() -> dict[tuple[str, str], str]:
     return {(loss["editor"], loss["kind"]): loss["reason"] for loss in found}
 
 
+@functools.cache
+def written_meanwhile() -> Ledger:
+    """The ledger as the model left it while the person's editor was open."""
+    base = ledger("medium")
+    first, *steps = base.plan
+    proposal = base.proposals[0]
+    return msgspec.structs.replace(
+        base,
+        plan=(msgspec.structs.replace(first, note="all seven found"), *steps),
+        proposals=(msgspec.structs.replace(proposal, reason="it decides the size"),),
+    )
+
+
 def differences(wanted: Ledger, got: Ledger) -> Iterator[str]:
     """Where two ledgers differ, in words."""
     for name in ("project", "goal", "meta", "next", "prose"):
@@ -116,8 +129,11 @@ def outcome(editor: str, kind: str, saved: str) -> list[str]:
     """What is wrong with one person's edit, saved by one editor, read and merged."""
     base = ledger("medium")
     reading = read(saved, base=base)
-    merged = merge(base, base, reading.ledger)
-    return list(wrong(EDITS[kind], base, merged.ledger, (*reading.notices, *merged.notices)))
+    found: list[str] = []
+    for ours in (base, written_meanwhile()):
+        merged = merge(base, ours, reading.ledger)
+        found += wrong(EDITS[kind], ours, merged.ledger, (*reading.notices, *merged.notices))
+    return found
 
 
 @functools.cache
