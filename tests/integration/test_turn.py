@@ -149,6 +149,19 @@ def test_a_source_is_verified_on_the_next_turn(engine, bound):
     assert record.actor == "engine"
 
 
+def test_a_figure_that_was_missing_is_found_when_the_page_is_read_again(engine, bound):
+    bound.say("Read the page.")
+    bound.tool("read_webpage", "The default context is 4096 tokens.", url=URL)
+    bound.tool("ledger_record", kind="finding", text="It is 4,096, at most 8,192.", source=URL)
+    bound.answer()
+    bound.say("Read the rest.")
+    assert ledger_of(engine).findings[0].missing == "8,192"
+    bound.tool("read_webpage", "Its maximum is 8192.", url=URL)
+    bound.answer()
+    bound.say("Next.")
+    assert ledger_of(engine).findings[0].missing == ""
+
+
 def test_a_failed_page_proves_nothing(engine, bound):
     bound.say("Read the page.")
     bound.tool("fetch", "404 not found", failed=True, url=URL)

@@ -113,7 +113,7 @@ def verify(engine: "Engine", chat: "Chat", project: Project, turn: int) -> None:
     snapshot = project.read()
     if chat.checked == snapshot.commit:
         return
-    waiting = [entry for entry in snapshot.ledger.findings if entry.state in OPEN_STATES]
+    waiting = [entry for entry in snapshot.ledger.findings if _is_open(entry)]
     if waiting:
         proofs = _proofs_for(engine, chat, waiting)
         mine, turns = f" of {chat.key}", chat.state.turn
@@ -132,6 +132,11 @@ def verify(engine: "Engine", chat: "Chat", project: Project, turn: int) -> None:
             stamp = Stamp(actor="engine", now=engine.clock(), chat=chat.key, turn=turn)
             snapshot = project.change(edit, stamp)
     chat.checked = snapshot.commit
+
+
+def _is_open(entry: Entry) -> bool:
+    """Whether there is something to find out: its source, or figures that stood nowhere yet."""
+    return entry.state in OPEN_STATES or (entry.state == "verified" and bool(entry.missing))
 
 
 def _proofs_for(engine: "Engine", chat: "Chat", waiting: list[Entry]) -> dict[str, Proof]:
