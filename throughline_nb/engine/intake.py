@@ -123,7 +123,7 @@ def verify(engine: "Engine", chat: "Chat", project: Project, turn: int) -> None:
 
         def edit(ledger: Ledger) -> tuple[Ledger, str]:
             findings = tuple(
-                checked(entry) if entry.state in OPEN_STATES else entry for entry in ledger.findings
+                checked(entry) if _is_open(entry) else entry for entry in ledger.findings
             )
             after = msgspec.structs.replace(ledger, findings=findings)
             return after, sentence(changes(ledger, after))
