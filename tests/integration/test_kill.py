@@ -39,7 +39,7 @@ STEPS = {
     "before the objects": (Repo, "store"),
     "before the branch moves": (Repo, "advance"),
     "before the file": (Project, "show"),
-    "before the record of the file": (workfile.WorkFile, "_prepare"),
+    "before the record of the file": (workfile.WorkFile, "_remember"),
     "in the middle of the file": (workfile, "patiently"),
     "before the index": (Repo, "refresh_index"),
 }

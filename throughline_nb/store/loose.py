@@ -3,7 +3,7 @@
 import os
 import secrets
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -12,9 +12,9 @@ from throughline_nb.errors import StoreError
 from throughline_nb.store.files import (
     BINARY,
     WINDOWS,
-    begin_writing_out,
     patiently,
-    sync_folder,
+    sync_folders,
+    sync_together,
     write_all,
 )
 from throughline_nb.store.objects import Item, header, object_id
@@ -70,11 +70,15 @@ class LooseObjects:
             raise DamagedError(Path(path))
         return kind, data
 
-    def write(self, items: Iterable[Item], *, durable: bool = True) -> None:
-        """Store objects; if ``durable``, they survive a power cut once this returns.
+    def write(
+        self, items: Iterable[Item], *, durable: bool = True, also: Sequence[int] = ()
+    ) -> None:
+        """Store objects, all synced before the first gets its name.
 
-        All are written before the first is synced, and all synced before the first gets its
-        name: a file system that keeps a journal then has less to do than one by one.
+        Args:
+            items: What to store.
+            durable: Whether they survive a power cut once this returns.
+            also: Open files that are to be synced with them.
         """
         pending: list[tuple[int, str, str, str]] = []
         folders: dict[str, None] = {}
@@ -87,19 +91,16 @@ class LooseObjects:
                 temporary, handle = self._create(folder, folders)
                 pending.append((handle, temporary, f"{folder}/{ident[2:]}", folder))
                 write_all(handle, zlib.compress(data, _LEVEL))
-                if durable:
-                    begin_writing_out(handle)
             if durable:
-                for handle, *_ in pending:
-                    os.fsync(handle)
+                sync_together([*(handle for handle, *_ in pending), *also])
         finally:
             for handle, *_ in pending:
                 os.close(handle)
         for _, temporary, path, folder in pending:
             patiently(lambda t=temporary, p=path: os.replace(t, p))  # type: ignore[misc]  # noqa: PTH105 - as below
             folders[folder] = None
-        for folder in folders if durable else ():
-            sync_folder(folder)
+        if durable:
+            sync_folders(folders)
 
     def _stands(self, ident: str, folder: str) -> bool:
         """Whether a whole copy is there; its age is renewed, so that gc does not prune it now."""

@@ -202,7 +202,8 @@ class Project:
             describe(sentence, stamp, version, undoes),
             onto=repo.commit(files_of).tree if files_of else None,
         )
-        draft.store()
+        with repo.explained(), self.file.prepared(data, blob) as handle:
+            draft.store([handle])
         repo.advance(commit, tip.head)
         remember(blob, Parsed(after))
         self._last = (blob, data)

@@ -9,7 +9,7 @@ GitPython; it reads and writes the index, which keeps a person's ``git status`` 
 import io
 import os
 import struct
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, TypeVar
@@ -194,10 +194,10 @@ class Repo:
         """Begin to collect objects that are written together."""
         return Draft(self)
 
-    def store(self, items: Iterable[Item]) -> None:
-        """Write objects durably."""
+    def store(self, items: Iterable[Item], also: Sequence[int] = ()) -> None:
+        """Write objects durably, and sync open files with them."""
         with self.explained():
-            self._loose.write(items)
+            self._loose.write(items, also=also)
 
     def advance(self, new: str, old: str | None, name: str = refs.MAIN) -> None:
         """Move the branch.
@@ -321,9 +321,9 @@ class Draft:
         _keep(_commits, commit, parse_commit(commit, raw))
         return commit
 
-    def store(self) -> None:
-        """Write all of it durably."""
-        self._repo.store(self._items)
+    def store(self, also: Sequence[int] = ()) -> None:
+        """Write all of it durably, and sync open files with it."""
+        self._repo.store(self._items, also)
 
     def _add(self, kind: bytes, data: bytes) -> str:
         made = item(kind, data)

@@ -7,7 +7,8 @@ kept until the next write, since an editor that had it open may still write into
 
 import os
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -48,6 +49,7 @@ class WorkFile:
         self._name = str(self.path)
         self._displaced = str(memory / "displaced.md")
         self._new = str(memory / "new.md")
+        self._ready = ""
         self._record = str(memory / "written.json")
 
     def read(self) -> bytes | None:
@@ -112,6 +114,30 @@ class WorkFile:
             msgspec.structs.replace(self.written(), displaced=object_id(b"blob", displaced))
         )
 
+    @contextmanager
+    def prepared(self, data: bytes, blob: str) -> Iterator[int]:
+        """Write the next text beside; in its place it comes by :meth:`replace`.
+
+        Yields:
+            The open file, which the caller syncs.
+        """
+        mode = 0o666
+        with suppress(OSError):
+            mode = os.stat(self._name).st_mode & 0o777  # noqa: PTH116 - on every change's path
+        self._ready = ""
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | BINARY
+        try:
+            handle = os.open(self._new, flags, mode)
+        except FileNotFoundError:
+            os.makedirs(os.path.dirname(self._new), exist_ok=True)  # noqa: PTH103, PTH120
+            handle = os.open(self._new, flags, mode)
+        try:
+            write_all(handle, data)
+            yield handle
+        finally:
+            os.close(handle)
+        self._ready = blob
+
     def replace(self, data: bytes, blob: str, version: str, expected: bytes | None) -> bool:
         """Put ``data`` there; its name is not synced, since HEAD can always write it again.
 
@@ -127,7 +153,11 @@ class WorkFile:
         Raises:
             OSError: The file cannot be replaced.
         """
-        self._prepare(data)
+        if self._ready != blob:
+            with self.prepared(data, blob) as handle:
+                os.fsync(handle)
+        self._ready = ""
+        patiently(lambda: os.replace(self._new, self._displaced))  # noqa: PTH105 - as above
         if exchange(self._displaced, self._name):
             found = _stamp(self._displaced)
             old: bytes | None = _bytes(self._displaced)
@@ -149,18 +179,6 @@ class WorkFile:
             write_all(handle, msgspec.json.encode(written).ljust(_RECORD_BYTES))
         finally:
             os.close(handle)
-
-    def _prepare(self, data: bytes) -> None:
-        """Put the new text where the old one will be: whole at once, since a kill may come now."""
-        mode = 0o666
-        with suppress(OSError):
-            mode = os.stat(self._name).st_mode & 0o777  # noqa: PTH116 - on every change's path
-        try:
-            write_new(self._new, data, mode=mode)
-        except FileNotFoundError:
-            os.makedirs(os.path.dirname(self._new), exist_ok=True)  # noqa: PTH103, PTH120
-            write_new(self._new, data, mode=mode)
-        patiently(lambda: os.replace(self._new, self._displaced))  # noqa: PTH105 - as above
 
     def _replace(self, expected: bytes | None) -> bytes | None:
         """Without exchange: what stands there is kept first if it is not what was expected."""
