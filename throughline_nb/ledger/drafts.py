@@ -5,6 +5,7 @@ them, since what they mean depends on the ledger that the file was written from.
 """
 
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -22,6 +23,7 @@ _ENTRY = re.compile(
     r"(?:(?:\\*[*_]){2}:?|:(?:\\*[*_]){2})"
     r"|(?P<bare>[CSFDQP][1-9][0-9]{0,8})(?=[\s:.]|$)[:.]?)?\s*",
 )
+_BOXES = re.compile(r"(?:\\*\[[ xX]?\\*\]\s*)+")
 _FIELD = re.compile(r"\\*[*_]{0,2}([A-Za-z]+)\\*[*_]{0,2}\s*:\\*[*_]{0,2}(?:\s+|$|(?=\[ ?\]))")
 PANDOC_SEPARATOR: Final = "<!-- -->"
 """What pandoc puts between two lists that would else be one."""
@@ -216,6 +218,8 @@ class _Drafting:
             elif isinstance(block, Text):
                 lines = self.raw_lines[block.start : block.end]
                 lines = [line for line in lines if line.strip() != PANDOC_SEPARATOR]
+                if lines and lines[0].startswith((" ", "\t")):
+                    lines = textwrap.dedent("\n".join(lines)).split("\n")
                 self.result.add_prose(part.attr, lines, behind=entry)
             else:
                 entry = _bullet(self.result, part.attr, entry, block)
@@ -235,7 +239,7 @@ class _Drafting:
 
 def _bullet(result: Draft, attr: str, entry: Raw | None, bullet: Bullet) -> Raw | None:
     content = bullet.content
-    if not content:
+    if not content or _BOXES.fullmatch(content):
         return entry
     found = _ENTRY.match(content)
     bold = found is not None and bool(found["id"])

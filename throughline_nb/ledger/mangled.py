@@ -9,6 +9,7 @@ from typing import Final
 from urllib.parse import unquote
 
 from throughline_nb.ledger.folding import key, marks_in
+from throughline_nb.ledger.inline import cut_url
 
 # What pandoc's readers of CommonMark make of a text: punctuation behind a backslash is lost, and
 # braces become a span of their own.
@@ -22,11 +23,15 @@ _EMOJI = re.compile(r":[a-z0-9_+-]+:|[\u2190-\u2bff\U0001f000-\U0001faff\ufe0f\u
 
 _MARKUP: Final = frozenset("\\*_~`[]{}<>$|^&%#")
 _LINKED = re.compile(r"https?://|www\.|\S@\S|\]\(")
-_ADDRESS = re.compile(r"https?://[^\s<>()\[\]]+(?:\([^\s()]*\)[^\s<>()\[\]]*)*|[\w.+-]+@[\w.-]+")
-_CLASS = re.compile(r"\{\.(?:uri|email)\}")
+_ADDRESS = re.compile(r"(?:[a-z]+://|www\.)[^\s<>]+|[\w.+-]+@[\w.-]+")
+_CLASS = re.compile(r"\{\.(?:uri|email)\}|wrapper=\"1\"|<!-- -->")
+_RAW_TEX = re.compile(r"`([^`]*)` ?\{=tex\}")
+_BEGINNING: Final = 10
+"""Letters of an address from which on its beginning is no word by chance."""
+
 _DROPPED = re.compile(
     r"<script\b.*?</script>|<style\b.*?</style>|<!--.*?-->|<(?:[/?]?[A-Za-z]|!)[^<>]*>"
-    r"|&lt;.*?&gt;|!\[[^\[\]]*\]\([^()]*\)|\$\$?[^$]+\$\$?"
+    r"|!\[[^\[\]]*\]\([^()]*\)|\$\$?[^$]+\$\$?"
 )
 _MUCH: Final = 3
 _NO_BONES = re.compile(r"[\W_]+")
@@ -44,6 +49,7 @@ def mangled(base: str, text: str) -> bool:
         base, text = _EMOJI.sub("", base), _EMOJI.sub("", text)
         if key(base, marks) == key(text, marks):
             return True
+    text = _RAW_TEX.sub(r"\1", text)
     kinds = _MARKUP.intersection(text)
     if not kinds or not kinds <= _allowed(base):
         return False
@@ -54,7 +60,7 @@ def dropped(base: str, text: str) -> bool:
     """Whether ``text`` is ``base`` without what looks like HTML, an image or a formula."""
     if not _DROPPED.search(base):
         return False
-    return _bones(_DROPPED.sub("", base)) == _bones(_DROPPED.sub("", text), base)
+    return _bones(_DROPPED.sub("", key(base))) == _bones(_DROPPED.sub("", key(text)), base)
 
 
 def certainly_dropped(base: str) -> bool:
@@ -71,6 +77,8 @@ def _allowed(base: str) -> frozenset[str]:
         kinds |= set("*_~")
     if kinds & set("<&"):
         kinds |= set("<>&*")
+    if "{" in kinds:
+        kinds |= set("[]")
     if "$" in kinds:
         kinds |= {"`"}
     return kinds | {"\\"} if kinds else kinds
@@ -82,10 +90,23 @@ def bones(text: str) -> str:
 
 
 def _bones(text: str, base: str | None = None) -> str:
-    """Letters and digits alone; links to what ``base`` itself names count once."""
+    """Letters and digits alone; an address that ``base`` names counts once where it is repeated.
+
+    An editor after another makes a link of a link's label, and cuts the label at a mark, so that
+    beginnings of the address stand before it, and the whole of it more than once.
+    """
     found = bones(_CLASS.sub("", text))
-    for address in _ADDRESS.findall(key(base if base is not None else text)):
+    for address in map(cut_url, _ADDRESS.findall(base if base is not None else text)):
         once = bones(address)
-        if once:
-            found = re.sub(f"(?:(?:mailto)?{once}){{2,}}", once, found)
+        found = re.sub(f"(?:(?:mailto)?{once}){{2,}}", once, found)
+        at = found.find(once) if len(once) > _BEGINNING else -1
+        while at >= _BEGINNING:
+            cut = max(
+                (n for n in range(_BEGINNING, len(once)) if found[:at].endswith(once[:n])),
+                default=0,
+            )
+            if not cut:
+                break
+            found = found[: at - cut] + found[at:]
+            at -= cut
     return found

@@ -12,26 +12,36 @@ from typing import Final
 from throughline_nb.ledger.drafts import Draft, Raw, RawProse, entry_of
 from throughline_nb.ledger.inline import escape, one_line, unescape
 from throughline_nb.ledger.loosely import equal, key, prose_key
-from throughline_nb.ledger.model import BY_LETTER, LABELS, Entry, Ledger
+from throughline_nb.ledger.model import BY_ATTR, BY_LETTER, LABELS, Entry, Ledger
 
 _MARKER: Final = r"(?:^|\s*)\\?[-*+]\s+(?=(?:\\*\[[ xX]?\\*\]\s+)?\*\*(?:{})\*\*)"
 _SURE_FIELDS: Final = 3
 """Fields found in a text from which on they are its entry's even if the text itself changed."""
 
+_FENCE_LINE = re.compile(r"(?m)^[ \t]*(?:`{3,}|~{3,})[^`\n]*$")
+_FIELD_MARK = re.compile(r"\\?[-*+]\s+([a-z]+):(?:\s|$)")
 _PARAGRAPHS = re.compile(r"\n(?:[ \t]*\n)+")
 
 
 def split_joined(found: Draft, base: Ledger) -> None:
     """Take apart lists that were joined into one paragraph; ``found`` is mended in place."""
     here = {raw.ident for raw in found.entries}
-    own = "\n".join(piece.text for piece in base.prose)
-    absent = [
-        entry.id
-        for entry in base.entries()
-        if entry.id not in here and f"**{entry.id}**" not in own
-    ]
+    absent = [entry.id for entry in base.entries() if entry.id not in here]
     if absent:
-        _split_entries(found, re.compile(_MARKER.format("|".join(absent))))
+        own = {prose_key(prose.text) for prose in base.prose}
+        _split_entries(found, re.compile(_MARKER.format("|".join(absent))), own)
+    at_base = {entry.id: entry for entry in base.entries()}
+    for piece in found.prose:
+        raw = piece.behind
+        entry = at_base.get(raw.ident) if raw is not None else None
+        if raw is not None and entry is not None and raw.known is None:
+            _take_fields(piece, raw, entry)
+    found.prose = [piece for piece in found.prose if piece.text.strip()]
+    split_fields(found, base)
+
+
+def split_fields(found: Draft, base: Ledger) -> None:
+    """Take fields out of the texts that they were joined to; ``found`` is mended in place."""
     at_base = {entry.id: entry for entry in base.entries()}
     for raw in found.entries:
         entry = at_base.get(raw.ident)
@@ -39,19 +49,33 @@ def split_joined(found: Draft, base: Ledger) -> None:
             _split_fields(raw, entry)
 
 
-def _split_entries(found: Draft, marker: re.Pattern[str]) -> None:
-    """Make entries of what stands behind ``marker`` in texts, fields and prose."""
+def _split_entries(found: Draft, marker: re.Pattern[str], own: set[str]) -> None:
+    """Make entries of what stands behind ``marker`` in texts, fields and sections of entries.
+
+    Prose whose key is in ``own`` stood there before, so that ids in it are only mentioned.
+    """
     entries: list[Raw] = []
+    followers: dict[int, Raw] = {}
     for raw in found.entries:
         entries.append(raw)
+        holder = raw
         for name in ("text", *raw.fields) if raw.known is None else ():
             value = raw.text if name == "text" else raw.fields[name]
             text, *rest = marker.split(value)
+            if holder is not raw:
+                # What was read behind the first entry belongs to the last that was joined to it.
+                holder.fields[name] = raw.fields.pop(name)
+            _set(holder, name, text)
             if rest:
-                _set(raw, name, text)
                 entries += map(_entry, rest)
+                holder = entries[-1]
+                followers[id(raw)] = holder
     at = {id(raw): position for position, raw in enumerate(entries)}
     for piece in reversed(found.prose):
+        if piece.behind is not None and id(piece.behind) in followers:
+            piece.behind, piece.item = followers[id(piece.behind)], "text"
+        if piece.place not in BY_ATTR or prose_key(piece.text) in own:
+            continue
         text, *rest = marker.split(_flat(piece.text))
         if rest:
             piece.text = text
@@ -65,6 +89,18 @@ def _entry(content: str) -> Raw:
     """The entry that begins with a bold id, in the section that the id names."""
     letter = content.partition("**")[2][:1]
     return entry_of(BY_LETTER[letter].attr, content)
+
+
+def _take_fields(piece: RawProse, raw: Raw, entry: Entry) -> None:
+    """Join a paragraph that begins with a field that is missing to the text above it."""
+    text = _flat(_FENCE_LINE.sub("", piece.text)).strip()
+    begun = _FIELD_MARK.match(text)
+    names = {LABELS.get(name, name): name for name in entry.section.fields}
+    name = names.get(begun[1], "") if begun else ""
+    if name and getattr(entry, name) and name not in raw.fields:
+        held = raw.text if piece.item == "text" else raw.fields[piece.item]
+        _set(raw, piece.item, f"{held} {text}")
+        piece.text = ""
 
 
 def _split_fields(raw: Raw, entry: Entry) -> None:

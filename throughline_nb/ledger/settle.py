@@ -15,7 +15,7 @@ from throughline_nb.ledger.inline import escape
 from throughline_nb.ledger.loosely import equal, spelled
 from throughline_nb.ledger.loosely import key as loose_key
 from throughline_nb.ledger.mangled import certainly_dropped, dropped
-from throughline_nb.ledger.mend import cut_off_prose, join_broken, split_joined
+from throughline_nb.ledger.mend import cut_off_prose, join_broken, split_fields, split_joined
 from throughline_nb.ledger.model import (
     BY_ATTR,
     BY_LETTER,
@@ -24,7 +24,7 @@ from throughline_nb.ledger.model import (
     Ledger,
 )
 from throughline_nb.ledger.settle_entry import Settled, read_value, settle_entry, settle_new
-from throughline_nb.ledger.settle_prose import settle_prose
+from throughline_nb.ledger.settle_prose import is_formula, settle_prose
 
 _EMPTY: Final = Ledger()
 _DROPPED_TAGS: Final = 2
@@ -77,6 +77,7 @@ class Settling:
             if self.base.prose:
                 cut_off_prose(self.found, self.ids, self.base)
             join_broken(self.found, self.ids, self.base)
+            split_fields(self.found, self.base)
         self._entries()
         self._dropped_tags()
         kept = self._kept_back()
@@ -194,7 +195,13 @@ class Settling:
                 if old != new and dropped(old, new):
                     restored.setdefault(ident, {})[name] = old
         old_values = [value for values in restored.values() for value in values.values()]
-        if len(old_values) < _DROPPED_TAGS and not any(map(certainly_dropped, old_values)):
+        formulas = {
+            ident
+            for raw, ident in zip(self.found.entries, self.ids, strict=True)
+            if any(is_formula(piece.text) for piece in self.found.prose if piece.behind is raw)
+        }
+        sure = any(map(certainly_dropped, old_values)) or not formulas.isdisjoint(restored)
+        if len(old_values) < _DROPPED_TAGS and not sure:
             return
         for ident, values in restored.items():
             before = self.at_base[ident]

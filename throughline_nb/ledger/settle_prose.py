@@ -18,9 +18,14 @@ def places(ledger: Ledger) -> dict[str, int]:
     return {place: position for position, place in enumerate(found)}
 
 
-def _is_formula(text: str, ledger: Ledger, place: str) -> bool:
-    """Whether this is a formula of an entry's own text that an editor made a block of."""
-    entry = ledger.get(place) if text.startswith("```") and "math" in text[:9] else None
+def is_formula(text: str) -> bool:
+    """Whether this is a formula that an editor made a block of."""
+    return text.startswith("```") and "math" in text.partition("\n")[0]
+
+
+def _said(text: str, ledger: Ledger, place: str) -> bool:
+    """Whether a formula stands in the text of the entry that it follows."""
+    entry = ledger.get(place)
     if entry is None:
         return False
     said = " ".join(getattr(entry, name) for name in ("text", *entry.section.fields))
@@ -54,7 +59,7 @@ def settle_prose(
         place = piece.place if piece.behind is None else owners[id(piece.behind)]
         if place not in position:
             place = "notes"
-        if _is_formula(piece.text, ledger, place):
+        if is_formula(piece.text) and _said(piece.text, ledger, place):
             continue
         texts[place] = f"{texts[place]}\n\n{piece.text}" if place in texts else piece.text
     before = {prose.place: prose.text for prose in base.prose}
