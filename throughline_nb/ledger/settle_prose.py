@@ -44,17 +44,9 @@ def settle_prose(
         base: The ledger that the file was written from.
         present: Where the file may be cut off, the last place that stands; else None.
     """
-    standing = {entry.id for entry in ledger.entries()}
-    owners = {id(raw): ident for raw, ident in zip(found.entries, ids, strict=True)}
     position = places(ledger)
+    owners = _owners(found, ids, ledger)
     texts: dict[str, str] = {}
-    above: dict[str, str] = {}
-    for raw, ident in zip(found.entries, ids, strict=True):
-        if ident in standing:
-            above[ident[0]] = ident
-        elif raw.attr:
-            # Prose behind an entry that was struck out stands behind the one before it.
-            owners[id(raw)] = above.get(ident[0], raw.attr)
     for piece in found.prose:
         place = piece.place if piece.behind is None else owners[id(piece.behind)]
         if place not in position:
@@ -74,3 +66,15 @@ def settle_prose(
                 texts[place] = text
     ordered = sorted(texts, key=lambda place: position[place])
     return tuple(Prose(place, texts[place]) for place in ordered)
+
+
+def _owners(found: Draft, ids: Sequence[str], ledger: Ledger) -> dict[int, str]:
+    """The place of prose behind each bullet; behind what was struck out, that of the one before."""
+    standing = {entry.id for entry in ledger.entries()}
+    owners: dict[int, str] = {}
+    above: dict[str, str] = {}
+    for raw, ident in zip(found.entries, ids, strict=True):
+        if ident in standing:
+            above[ident[0]] = ident
+        owners[id(raw)] = ident if ident in standing else above.get(ident[0], raw.attr)
+    return owners
