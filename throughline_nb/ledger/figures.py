@@ -40,7 +40,6 @@ _MASKED: Final = re.compile(
 )
 _NAME_BEFORE: Final = re.compile(r"(?:[^\W\d]|[^\W\d_][^\W_]*[-.]|\+\+)$")
 _VERSION_BEFORE: Final = re.compile(r"(?<![^\W_])[vV]\.?$")
-_WIDE: Final = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]")
 _LETTERS: Final = re.compile(r"[^\W\d]+")
 _CURRENCY: Final = "$€£¥₹₩₽%‰"
 _UNITS: Final = frozenset(
@@ -267,7 +266,7 @@ def _numbers(text: str) -> Iterator[tuple[int, int, numerals.Ways]]:
         word, letter, wide = match.groups()[1:]
         suffix = (word or letter or wide or "").lower()
         letters = _LETTERS.match(behind)
-        unit = letters.group().lower() if letters and not _WIDE.match(behind) else ""
+        unit = letters.group().lower() if letters and not _is_wide(behind[:1]) else ""
         if unit and letters and not word:
             after = behind[letters.end() : letters.end() + 1]
             if (unit not in _UNITS and not suffix) or after.isdigit():
@@ -281,9 +280,16 @@ def _numbers(text: str) -> Iterator[tuple[int, int, numerals.Ways]]:
 
 def _is_name(before: str) -> bool:
     """Whether digits behind this belong to a name, such as ``utf-8``."""
-    if _VERSION_BEFORE.search(before) or _WIDE.match(before[-1:]):
+    if _VERSION_BEFORE.search(before) or _is_wide(before[-1:]):
         return False
     return _NAME_BEFORE.search(before) is not None
+
+
+def _is_wide(sign: str) -> bool:
+    """Whether a character is Chinese, Japanese or Korean; a pattern takes 6 ms to compile."""
+    return (
+        "\u2e80" <= sign <= "\u9fff" or "\uac00" <= sign <= "\ud7af" or "\uff00" <= sign <= "\uffef"
+    )
 
 
 def _is_sign(sign: str) -> bool:

@@ -9,7 +9,6 @@ from typing import Final
 from throughline_nb.errors import RefusedError
 from throughline_nb.ledger.health import recorded_during
 from throughline_nb.ledger.model import Actor, Ledger
-from throughline_nb.ledger.personal import states_personal_fact
 
 _USERS: Final = {
     "goal": "The goal is the user's to set; propose it with ledger_record (kind: goal).",
@@ -91,6 +90,8 @@ def refuse_personal(text: str) -> None:
     Raises:
         RefusedError: ``text`` states one.
     """
+    from throughline_nb.ledger.personal import states_personal_fact  # noqa: PLC0415 - 3 ms
+
     if states_personal_fact(text):
         raise RefusedError(
             "That is a personal fact about the user, which belongs in a memory plugin, not in "

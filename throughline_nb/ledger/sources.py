@@ -12,7 +12,6 @@ from typing import Final, Literal
 
 import msgspec
 
-from throughline_nb.ledger.figures import missing
 from throughline_nb.ledger.model import Entry
 from throughline_nb.ledger.urls import bare_url, normalise_url, urls_in
 
@@ -313,6 +312,8 @@ def _missing(entry: Entry, found: Iterable[Proof]) -> str:
         if proof.figures is None:
             return entry.missing
         read.update(proof.figures)
+    from throughline_nb.ledger.figures import missing  # noqa: PLC0415 - patterns of 5 ms
+
     absent = missing(entry.text, read)
     if entry.state == "verified":
         known = entry.missing.split("; ")

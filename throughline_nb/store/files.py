@@ -3,7 +3,6 @@
 import ctypes
 import functools
 import os
-import secrets
 import shutil
 import stat
 import sys
@@ -43,7 +42,7 @@ def write_atomic(path: Path, data: bytes, *, durable: bool = True) -> None:
     """
     if path.is_symlink():
         path = path.resolve()
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.urandom(6).hex()}.tmp")
     try:
         try:
             write_new(temporary, data, mode=_mode(path), durable=durable)

@@ -1,7 +1,6 @@
 """The object database: writes in process and durably, reads what git has not packed."""
 
 import os
-import secrets
 import zlib
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -118,7 +117,7 @@ class LooseObjects:
 
     def _create(self, folder: str, folders: dict[str, None]) -> tuple[str, int]:
         # git gc removes what has this name and is two weeks old
-        temporary = f"{folder}/tmp_obj_{secrets.token_hex(6)}"  # noqa: S108 - git's name
+        temporary = f"{folder}/tmp_obj_{os.urandom(6).hex()}"  # noqa: S108 - git's name
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY
         try:
             return temporary, os.open(temporary, flags, _MODE)

@@ -2,7 +2,6 @@
 
 import difflib
 import os
-import secrets
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -115,7 +114,7 @@ class Projects:
         with self._moving():
             if project.path.exists():
                 raise RefusedError(f"There is a project “{name}” already; nothing was changed.")
-            building = Project(self.home, f"{_NEW}{secrets.token_hex(6)}")
+            building = Project(self.home, f"{_NEW}{os.urandom(6).hex()}")
             try:
                 building.path.mkdir(parents=True)
                 ledger = msgspec.structs.replace(ledger, project=name)
@@ -165,7 +164,7 @@ class Projects:
         Raises:
             NotFoundError: There is no such project.
         """
-        self._remove(name, self.home.projects / f"{_GONE}{secrets.token_hex(6)}", keep=False)
+        self._remove(name, self.home.projects / f"{_GONE}{os.urandom(6).hex()}", keep=False)
 
     def trash(self, name: str) -> Path:
         """Move a project to the trash.

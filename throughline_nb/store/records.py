@@ -1,7 +1,7 @@
 """What the store hands out: snapshots, records of changes, and what a merge or an undo did."""
 
+import os
 import re
-import secrets
 from typing import Final
 
 import msgspec
@@ -160,4 +160,4 @@ def describe(subject: str, stamp: Stamp, version: str, undoes: str = "") -> str:
 def next_version(version: str) -> str:
     """A new name: the count goes up by one; the rest tells two machines apart."""
     found = VERSION.fullmatch(version)
-    return f"{int(found[1]) + 1 if found else 1}-{secrets.token_hex(2)}"
+    return f"{int(found[1]) + 1 if found else 1}-{os.urandom(2).hex()}"
