@@ -114,6 +114,8 @@ def test_what_is_escaped_in_a_heading(text, written):
         ("[the docs](https://example.org)", "[the docs](https://example.org)"),
         ("[not closed](https://example.org", "[not closed](https://example.org"),
         ("`<b>`{=html}x`</b>`{=html}", "<b>x</b>"),
+        ("C:`\\models`{=tex}`\\gguf `{=tex}on", "C:\\models\\gguf on"),
+        ("`` `x` ``{=html}", "`x`"),
         ("`x`{.python}", "`x`{.python}"),
         ("**typed** _by_ hand", "**typed** _by_ hand"),
     ],

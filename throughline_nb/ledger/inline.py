@@ -232,7 +232,10 @@ def _code(text: str, start: int, end: int, runs: dict[int, list[int]]) -> tuple[
     raw = _RAW_HTML.match(text, stop)
     if raw is None:
         return text[start:stop], stop
-    return text[end:closing].strip(), raw.end()
+    content = text[end:closing]
+    if content.strip().startswith("`") or content.strip().endswith("`"):
+        content = content.strip()  # padded, so that its own backticks do not close the span
+    return content, raw.end()
 
 
 def _entity(entity: str) -> str:

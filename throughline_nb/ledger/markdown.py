@@ -162,6 +162,8 @@ def _decode(text: str | bytes) -> str:
 
 def _refuse_conflict(lines: list[str], plan: Outline) -> None:
     """Markers of a conflict, but for those that a person shows in a fenced block."""
+    if not any(line.startswith("<<<<<<<") for line in lines):
+        return
     wanted = 0
     fences = dict(plan.fences)
     number = 0
