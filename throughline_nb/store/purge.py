@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from throughline_nb.errors import StoreError
-from throughline_nb.ledger import UnreadableLedger, read, write
+from throughline_nb.ledger import Ledger, UnreadableLedger, read, write
 from throughline_nb.store import gitrun, refs
 from throughline_nb.store.files import (
     exchange,
@@ -66,7 +66,7 @@ def purge(project: "Project", idents: list[str], stamp: Stamp) -> None:
     finish(project.path)
     repo = project.repo
     redactor = Redactor(idents)
-    for _, data in _ledgers(repo):
+    for _, data in reversed(_ledgers(repo)):  # the oldest first: each is read against the last
         redactor.learn(data)
     building = project.home.projects / f".purge-{project.slug}"
     remove_tree(building)
@@ -124,17 +124,22 @@ class Rebuild:
         self._trees: dict[str, str] = {}
         self._blobs: dict[tuple[str, bytes], str | None] = {}
         self._items: list[Item] = []
+        self._held: dict[str, bytes] = {}
+        self._last: Ledger | None = None  # what most of the next version repeats
 
     def run(self) -> None:
         """Copy all that the project's own refs reach, and the refs."""
         own = refs.list_refs(self._old.git, "refs/")
         spoilt = [n for n, i in own.items() if n.startswith(refs.RESCUE) and self._spoilt(i)]
         without = [f"--exclude={name}" for name in spoilt]
-        for commit in self._old.log("--topo-order", "--reverse", *without, *_OWN):
-            self._commit(commit)
-            if len(self._items) >= _BATCH:
-                self._flush()
-        self._flush()
+        commits = list(self._old.log("--topo-order", "--reverse", *without, *_OWN))
+        for start in range(0, len(commits), _BATCH):
+            batch = commits[start : start + _BATCH]
+            self._fetch(batch)
+            for commit in batch:
+                self._commit(commit)
+            self._objects.write(self._items, durable=False)  # packing them afterwards is durable
+            self._items.clear()
         for name, ident in own.items():
             if name in spoilt or name.startswith(("refs/remotes/", "refs/stash", "refs/notes/")):
                 continue
@@ -142,8 +147,24 @@ class Rebuild:
             if new is not None:
                 refs.swap(self._new.git, name, new, None)
 
+    def _fetch(self, commits: list[Commit]) -> None:
+        """Read what the next commits need with two processes of git's."""
+        trees = [commit.tree for commit in commits]
+        self._held = dict(self._old.read_many([*(commit.id for commit in commits), *trees]))
+        files = {
+            entry.id: None
+            for tree in trees
+            for entry in parse_tree(self._read(tree))
+            if entry.mode.startswith(b"100") and (entry.id, entry.name) not in self._blobs
+        }
+        self._held |= self._old.read_many(files)
+
+    def _read(self, ident: str) -> bytes:
+        held = self._held.get(ident)
+        return self._old.read(ident) if held is None else held
+
     def _commit(self, commit: Commit) -> None:
-        raw = self._old.read(commit.id)
+        raw = self._read(commit.id)
         head, _, message = raw.partition(b"\n\n")
         lines = []
         signature = False
@@ -165,7 +186,7 @@ class Rebuild:
     def _tree(self, ident: str) -> str:
         if ident not in self._trees:
             kept = []
-            for entry in parse_tree(self._old.read(ident)):
+            for entry in parse_tree(self._read(ident)):
                 new: str | None
                 if entry.mode == b"160000":
                     new = entry.id
@@ -181,7 +202,7 @@ class Rebuild:
     def _blob(self, ident: str, name: bytes) -> str | None:
         key = ident, name
         if key not in self._blobs:
-            data: bytes | None = self._old.read(ident)
+            data: bytes | None = self._read(ident)
             if data is not None and self._redactor.concerns(data):
                 data = None if name == _HANDOFF else self._without(data, name)
             self._blobs[key] = None if data is None else self._put(item(b"blob", data))
@@ -191,8 +212,9 @@ class Rebuild:
         if name == LEDGER_FILE.encode():
             try:
                 text = text_of(data)
-                ledger = self._redactor.ledger(read(text).ledger)
-                return write(ledger, version_in(text)).encode("utf-8")
+                ledger = read(text, self._last).ledger
+                self._last = ledger
+                return write(self._redactor.ledger(ledger), version_in(text)).encode("utf-8")
             except UnreadableLedger:
                 pass
         return self._redactor.data(data)
@@ -211,10 +233,6 @@ class Rebuild:
     def _put(self, made: Item) -> str:
         self._items.append(made)
         return made.id
-
-    def _flush(self) -> None:
-        self._objects.write(self._items, durable=False)  # packing them afterwards is durable
-        self._items.clear()
 
 
 def _ledgers(repo: Repo) -> list[tuple[str, bytes]]:

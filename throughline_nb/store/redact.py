@@ -31,6 +31,8 @@ class Redactor:
         self._idents = tuple(idents)
         self._named = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, self._idents))})(?!\w)")
         self._texts: dict[str, str] = {}
+        self._last: Ledger | None = None
+        self._clean: dict[Entry, Entry] = {}
 
     def names(self, data: bytes) -> bool:
         """Whether one of the entries stands in a ledger's text."""
@@ -42,9 +44,10 @@ class Redactor:
         if not self._named.search(data.decode("utf-8", "replace")):
             return
         try:
-            ledger = read(text_of(data)).ledger
+            ledger = read(text_of(data), self._last).ledger
         except UnreadableLedger:
             return
+        self._last = ledger
         for ident in self._idents:
             entry = ledger.get(ident)
             for name in _OWN_WORDS if entry is not None else ():
@@ -108,6 +111,12 @@ class Redactor:
         return text
 
     def _entry(self, entry: Entry) -> Entry:
+        clean = self._clean.get(entry)
+        if clean is None:  # most entries stand in most versions
+            clean = self._clean[entry] = self._cleaned(entry)
+        return clean
+
+    def _cleaned(self, entry: Entry) -> Entry:
         changed = {}
         for name in Entry.__struct_fields__:
             value = getattr(entry, name)
