@@ -281,7 +281,8 @@ def _entry(attr: str, bullet: Bullet, found: re.Match[str] | None) -> Raw:
         if ident or bare or (plan and boxed):
             new.ident = ident or bare
             new.bare = bool(bare)
-            new.struck = bool(found["strike"] or found["strike2"] or found["strike3"])
+            marks = (found["strike"], found["strike2"], found["strike3"])
+            new.struck = bool(new.ident) and any(marks)
             if boxed:
                 ticked = (found["box"] or " ") in "xX" or found["ballot"] in ("☑", "☒")
                 new.box = "x" if ticked else " "
