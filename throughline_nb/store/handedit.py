@@ -58,7 +58,7 @@ def pending(project: "Project") -> bool:
     if tip.head != tip.now.commit and project.repo.file(tip.now.commit) != tip.blob:
         return True
     raw = project.file.read()
-    if raw is None or object_id(b"blob", raw) != tip.blob:
+    if raw is None or not project.stands(tip, raw):
         return True
     return project.file.left_over(tip.blob) is not None
 
@@ -76,9 +76,9 @@ def absorb(project: "Project", stamp: Stamp) -> Settled:
             tip = _edit(project, tip, left, stamp, notices)
             file.settle(left)
         raw = file.read()
-        ident = object_id(b"blob", raw) if raw is not None else ""
-        if ident == tip.blob:
+        if project.stands(tip, raw):
             break
+        ident = object_id(b"blob", raw) if raw is not None else ""
         if raw is not None and ident != before.blob and not file.is_ours(ident, tip.blob):
             raw = file.read_settled() or raw
             tip = _edit(project, tip, raw, stamp, notices)

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -63,45 +64,47 @@ class Home(msgspec.Struct, frozen=True):
     @property
     def projects(self) -> Path:
         """One git repository a project."""
-        return self.path / "projects"
+        return _below(self.path, "projects")
 
     @property
     def chats(self) -> Path:
         """State of chats, by host and id."""
-        return self.path / "chats"
+        return _below(self.path, "chats")
 
     @property
     def trash(self) -> Path:
         """Projects whose last chat was deleted, until they go for good."""
-        return self.path / "trash"
+        return _below(self.path, "trash")
 
     @property
     def logs(self) -> Path:
         """What failed, for a report."""
-        return self.path / "logs"
+        return _below(self.path, "logs")
 
     @property
     def locks(self) -> Path:
         """Lock files, outside what they guard, so that a project can be renamed and deleted."""
-        return self.path / "locks"
+        return _below(self.path, "locks")
 
     @property
     def index(self) -> Path:
         """Which project is orphaned since when."""
-        return self.path / "index.json"
+        return _below(self.path, "index.json")
 
     @property
     def settings_file(self) -> Path:
         """The user's settings for every host but LM Studio."""
-        return self.path / "settings.toml"
+        return _below(self.path, "settings.toml")
 
     @property
     def format(self) -> int:
         """The layout's number on disk; that of this version where none stands yet."""
+        marker = _below(self.path, "format")
         try:
-            return int((self.path / "format").read_text(encoding="ascii"))
-        except (OSError, ValueError):
+            found = os.stat(marker)  # noqa: PTH116 - on the path of every turn
+        except OSError:
             return HOME_FORMAT
+        return _format(marker, found.st_ino, found.st_mtime_ns)
 
     @property
     def newer(self) -> bool:
@@ -120,7 +123,7 @@ class Home(msgspec.Struct, frozen=True):
                 f"{self.path} was written by a newer throughLine; it is only read, and nothing "
                 "was changed: upgrade throughLine to write."
             )
-        marker = self.path / "format"
+        marker = _below(self.path, "format")
         if os.path.exists(marker):  # noqa: PTH110 - never raises
             return
         try:
@@ -131,6 +134,20 @@ class Home(msgspec.Struct, frozen=True):
                 "THROUGHLINE_HOME to a folder that can be written."
             ) from error
         write_atomic(marker, f"{HOME_FORMAT}\n".encode("ascii"))
+
+
+@lru_cache(maxsize=256)
+def _below(home: Path, name: str) -> Path:
+    return home / name
+
+
+@lru_cache(maxsize=16)
+def _format(marker: Path, _number: int, _time: int) -> int:
+    """What the file says; read again when another took its place."""
+    try:
+        return int(marker.read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return HOME_FORMAT
 
 
 def lmstudio_home(env: Mapping[str, str] | None = None) -> Path:

@@ -8,6 +8,8 @@ a turn free of processes.
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from types import MappingProxyType
 from typing import Final
 
 import msgspec
@@ -49,13 +51,7 @@ class Commit(msgspec.Struct, frozen=True):
     @property
     def trailers(self) -> Mapping[str, str]:
         """``Key: value`` lines of the message's last paragraph; empty if it has other lines."""
-        found = {}
-        for line in self.message.rstrip().rsplit("\n\n", 1)[-1].split("\n"):
-            match = _TRAILER.fullmatch(line)
-            if match is None:
-                return {}
-            found[match[1]] = match[2]
-        return found
+        return _trailers(self.message)
 
 
 class TreeEntry(msgspec.Struct, frozen=True):
@@ -77,6 +73,17 @@ class Item(msgspec.Struct, frozen=True):
 def item(kind: bytes, data: bytes) -> Item:
     """An object by its content."""
     return Item(object_id(kind, data), kind, data)
+
+
+@lru_cache(maxsize=512)
+def _trailers(message: str) -> Mapping[str, str]:
+    found = {}
+    for line in message.rstrip().rsplit("\n\n", 1)[-1].split("\n"):
+        match = _TRAILER.fullmatch(line)
+        if match is None:
+            return MappingProxyType({})
+        found[match[1]] = match[2]
+    return MappingProxyType(found)
 
 
 def object_id(kind: bytes, data: bytes) -> str:

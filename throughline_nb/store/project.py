@@ -20,7 +20,7 @@ from throughline_nb.store.files import lock
 from throughline_nb.store.home import Home
 from throughline_nb.store.ledgers import Parsed, engine_commit, load, remember, snapshot
 from throughline_nb.store.names import is_slug
-from throughline_nb.store.objects import LEDGER_FILE
+from throughline_nb.store.objects import LEDGER_FILE, object_id
 from throughline_nb.store.problems import Problem, project_problems
 from throughline_nb.store.records import (
     Absorbed,
@@ -46,6 +46,7 @@ class Project:
         self.repo = Repo(self.path)
         self.file = WorkFile(self.path)
         self._last = ("", b"")
+        self._tip: Tip | None = None
 
     @classmethod
     def open(cls, home: Home, slug: str) -> "Project":
@@ -74,8 +75,21 @@ class Project:
     def tip(self) -> Tip:
         """The branch as it stands, with the last version on it."""
         head = self.repo.head()
-        commit = engine_commit(self.repo, head) or self.repo.commit(head)
-        return Tip(head, self.repo.file(head) or "", snapshot(self.repo, commit, self.slug))
+        if self._tip is None or self._tip.head != head:
+            commit = engine_commit(self.repo, head) or self.repo.commit(head)
+            now = snapshot(self.repo, commit, self.slug)
+            self._tip = Tip(head, self.repo.file(head) or "", now)
+        return self._tip
+
+    def stands(self, tip: Tip, text: bytes | None) -> bool:
+        """Whether ``text`` is that of the last commit; None where there is no file."""
+        if text is None:
+            return not tip.blob
+        if self._last != (tip.blob, text):
+            if object_id(b"blob", text) != tip.blob:
+                return False
+            self._last = (tip.blob, text)
+        return True
 
     def history(self, n: int | None = None, *, first_parent: bool = True) -> list[Record]:
         """The latest changes, newest first.

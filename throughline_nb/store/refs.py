@@ -210,8 +210,8 @@ def _being_written(git: Path, held: Path, age: float) -> bool:
 
 def _text(path: Path | str) -> str:
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - every turn
-            return file.read().strip()
+        with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - every turn
+            return file.readall().decode("utf-8", "replace").strip()
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return ""
     except OSError as error:

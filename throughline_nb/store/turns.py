@@ -32,7 +32,7 @@ def note(git: Path, open_questions: Iterable[str]) -> dict[str, int]:
     now = {ident: before.get(ident, turn) for ident in open_questions}
     if now != before:
         with suppress(StoreError, OSError):  # a project that can only be read has no memory
-            write_atomic(_questions(git), msgspec.json.encode(now), durable=False)
+            write_atomic(Path(_questions(git)), msgspec.json.encode(now), durable=False)
     return {ident: turn - first for ident, first in now.items()}
 
 
@@ -69,5 +69,5 @@ def _count(git: Path) -> str:
     return f"{git}/throughline/turns"
 
 
-def _questions(git: Path) -> Path:
-    return git / "throughline" / "questions.json"
+def _questions(git: Path) -> str:
+    return f"{git}/throughline/questions.json"
