@@ -17,6 +17,7 @@ import msgspec
 
 from throughline_nb.chat import ChatKey
 from throughline_nb.ledger.sources import Proof
+from throughline_nb.store.files import BINARY, write_all
 from throughline_nb.store.home import Home, safe_name, write_atomic
 
 FORMAT = 1
@@ -139,19 +140,19 @@ class Chats:
         if not (state.project or state.off):
             self.delete(key)
             return
-        file = self._made(key) / "state.json"
+        file = f"{self._made(key)}/state.json"
         write_atomic(file, msgspec.json.encode(state), durable=False)
         self._written[key] = _look(file)
 
     def current(self, key: ChatKey, held: ChatState) -> ChatState:
         """``held``, unless another process wrote the state since then, or took it away."""
-        unchanged = _look(self.folder(key) / "state.json") == self._written.get(key)
+        unchanged = _look(f"{self.folder(key)}/state.json") == self._written.get(key)
         return held if unchanged else self.load(key)
 
     def _made(self, key: ChatKey) -> Path:
         self._home.ensure_writable()
         folder = self.folder(key)
-        if not folder.is_dir():
+        if not os.path.isdir(folder):  # noqa: PTH112 - on the path of every turn
             folder.mkdir(parents=True, exist_ok=True)
         return folder
 
@@ -183,11 +184,15 @@ class Chats:
             msgspec.json.encode(_ProofLine(turn, tuple(proofs))) + b"\n"
             for turn, proofs in found.items()
         )
-        with (folder / PROOFS).open("a+b") as file:
-            if file.tell():
-                file.seek(-1, os.SEEK_END)
-                line = line if file.read(1) == b"\n" else b"\n" + line
-            file.write(line)
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | BINARY
+        handle = os.open(f"{folder}/{PROOFS}", flags, 0o666)
+        try:
+            if os.fstat(handle).st_size:  # a killed process may have left half a line
+                os.lseek(handle, -1, os.SEEK_END)
+                line = line if os.read(handle, 1) == b"\n" else b"\n" + line
+            write_all(handle, line)
+        finally:
+            os.close(handle)
 
     def _proof_lines(self, key: ChatKey) -> Iterator[_ProofLine]:
         with contextlib.suppress(OSError), (self.folder(key) / PROOFS).open("rb") as lines:
@@ -207,10 +212,10 @@ class Chats:
         return [proof for _, proofs in found for proof in proofs]
 
 
-def _look(file: Path) -> tuple[int, int, int] | None:
+def _look(file: Path | str) -> tuple[int, int, int] | None:
     """What tells one write of a file from another; None where there is none."""
     try:
-        found = file.stat()
+        found = os.stat(file)  # noqa: PTH116 - on the path of every turn
     except OSError:
         return None
     return found.st_ino, found.st_mtime_ns, found.st_size

@@ -29,7 +29,7 @@ _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2  # the same figure for Linux' renameat2 and macOS' renamex_np (RENAME_SWAP)
 
 
-def write_atomic(path: Path, data: bytes, *, durable: bool = True) -> None:
+def write_atomic(path: Path | str, data: bytes, *, durable: bool = True) -> None:
     """Replace ``path`` by a file with ``data``; a reader sees the old file or the new one.
 
     Args:

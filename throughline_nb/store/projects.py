@@ -62,9 +62,9 @@ class Projects:
 
     def exists(self, slug: str) -> bool:
         """Whether there is such a project."""
-        folder = self.home.projects / slug
+        folder = f"{self.home.projects}/{slug}"
         return is_slug(slug) and any(
-            os.path.isdir(folder / name)  # noqa: PTH112 - never raises
+            os.path.isdir(f"{folder}/{name}")  # noqa: PTH112 - never raises
             for name in (".git", purge.NEW)
         )
 

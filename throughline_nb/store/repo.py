@@ -267,7 +267,7 @@ class Repo:
     def collect_garbage(self) -> None:
         """Start ``git gc --auto`` in the background if enough loose objects have gathered."""
         try:
-            gathered = len(os.listdir(self.git / "objects" / "17"))  # noqa: PTH208 - names only
+            gathered = len(os.listdir(f"{self.git}/objects/17"))  # noqa: PTH208 - names only
         except OSError:
             return
         if gathered * 256 < _LOOSE:  # git itself estimates from this one folder
