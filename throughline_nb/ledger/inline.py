@@ -6,7 +6,6 @@ so that CommonMark renders exactly these characters, wherever an editor may wrap
 and pandoc's ``{=html}``.
 """
 
-import html
 import re
 import unicodedata
 from bisect import bisect_left
@@ -157,7 +156,7 @@ def same_link(label: str, target: str) -> bool:
 
 
 def _bare(url: str) -> str:
-    url = re.sub(r"(?i)^(?:https?://|mailto:)", "", html.unescape(url))
+    url = re.sub(r"(?i)^(?:https?://|mailto:)", "", _unescaped_html(url))
     return unquote(url).replace("\\", "").rstrip("/")
 
 
@@ -239,8 +238,14 @@ def _code(text: str, start: int, end: int, runs: dict[int, list[int]]) -> tuple[
 
 
 def _entity(entity: str) -> str:
-    once = html.unescape(entity)
-    return html.unescape(once) if once != entity else entity
+    once = _unescaped_html(entity)
+    return _unescaped_html(once) if once != entity else entity
+
+
+def _unescaped_html(text: str) -> str:
+    import html  # noqa: PLC0415 - its table of entities takes 1 ms to load
+
+    return html.unescape(text)
 
 
 def _self_link(text: str, start: int) -> tuple[str, int] | None:

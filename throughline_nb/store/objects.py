@@ -5,7 +5,6 @@ a tree is ``<mode> <name>\0<20 bytes>`` an entry). Reading them here instead of 
 a turn free of processes.
 """
 
-import hashlib
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
@@ -88,6 +87,8 @@ def _trailers(message: str) -> Mapping[str, str]:
 
 def object_id(kind: bytes, data: bytes) -> str:
     """The id that git gives an object."""
+    import hashlib  # noqa: PLC0415 - 3 ms, which `--help` need not wait for
+
     return hashlib.sha1(header(kind, data) + data, usedforsecurity=False).hexdigest()
 
 
