@@ -206,6 +206,24 @@ def test_mentions_count_versions(tmp_path):
     assert made.mentions("F30") == 0
 
 
+def test_an_older_copy_does_not_bring_it_back(tmp_path):
+    made = secretive(tmp_path)
+    path = made.path / "ledger.md"
+    old = path.read_text(encoding="utf-8")  # still open in an editor
+    made.purge(["F2"], USER)
+    made.purge(["D1"], USER)
+    path.write_text(old, encoding="utf-8")
+    absorbed = made.absorb(USER)
+    assert absorbed.changes == ()
+    assert "F2, D1 was removed for good" in absorbed.notices[0]
+    assert traces(made) == []
+    path.write_text(old.replace("an ordinary claim", "a rare claim"), encoding="utf-8")
+    absorbed = made.absorb(USER)
+    assert texts(absorbed.snapshot) == ["a rare claim", "another claim"]
+    assert traces(made) == []
+    assert sound(made.path)
+
+
 def test_configuration_and_counts_stay(tmp_path):
     made = secretive(tmp_path)
     git(made.path, "config", "remote.origin.url", "ssh://example.org/x")

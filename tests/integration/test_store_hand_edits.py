@@ -329,6 +329,16 @@ class TestCommitsOfTheirOwn:
         assert texts(made.read())[1] == "claim 2 holds"
         assert len(texts(made.change(finding("a fourth"), MODEL))) == 4
 
+    @pytest.mark.parametrize("raw", [b"", b"no ledger at all"])
+    def test_a_version_of_ours_amended_into_no_ledger(self, tmp_path, raw):
+        made = three(tmp_path)
+        (made.path / "ledger.md").write_bytes(raw)
+        git(made.path, "commit", "-q", "--amend", "--no-edit", "-a")
+        assert len(texts(made.read())) == 2  # the version before it
+        assert "could not be read" in made.absorb(USER).notices[0]
+        assert len(texts(made.change(finding("goes on"), MODEL))) == 3
+        assert sound(made.path)
+
     def test_a_merge_of_a_branch_uses_the_driver(self, tmp_path, monkeypatch):
         import sys
 

@@ -67,7 +67,7 @@ def write_new(path: Path | str, data: bytes, *, mode: int = 0o666, durable: bool
     try:
         write_all(handle, data)
         if durable:
-            os.fsync(handle)
+            sync(handle)
     finally:
         os.close(handle)
 
@@ -89,11 +89,22 @@ def sync_together(handles: Sequence[int]) -> None:
     """
     if len(handles) > 1:
         with suppress(RuntimeError):  # no new threads while the interpreter ends
-            for _ in _pool(os.getpid()).map(os.fsync, handles):
+            for _ in _pool(os.getpid()).map(sync, handles):
                 pass
             return
     for handle in handles:
-        os.fsync(handle)
+        sync(handle)
+
+
+def sync(handle: int) -> None:
+    """``os.fsync``; on macOS also past the drive's own cache, as git does it there."""
+    if sys.platform == "darwin":
+        import fcntl  # noqa: PLC0415 - not on Windows
+
+        with suppress(OSError):  # a file system that does not know it, such as a network's
+            fcntl.fcntl(handle, fcntl.F_FULLFSYNC)
+            return
+    os.fsync(handle)
 
 
 @functools.lru_cache(maxsize=1)
@@ -202,7 +213,8 @@ def remove_tree(path: Path) -> None:
 
     def again(action: Callable[..., object], name: str, _error: object) -> None:
         with suppress(OSError):
-            Path(name).chmod(stat.S_IRWXU)
+            if not os.path.islink(name):  # noqa: PTH114 - the mode would be that of its target
+                Path(name).chmod(stat.S_IRWXU)
             action(name)
 
     if not path.exists():

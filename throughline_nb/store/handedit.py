@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from throughline_nb.errors import NewerFormatError
-from throughline_nb.ledger import Entry, Ledger, UnreadableLedger, merge, read
+from throughline_nb.ledger import Entry, Ledger, UnreadableLedger, merge, read, write
 from throughline_nb.ledger.delta import changes, sentence
-from throughline_nb.ledger.model import FORMAT
+from throughline_nb.ledger.model import FORMAT, SECTIONS
 from throughline_nb.ledger.sources import first_state
-from throughline_nb.store import gitrun, refs
+from throughline_nb.store import gitrun, purge, refs
 from throughline_nb.store.files import write_atomic
 from throughline_nb.store.ledgers import (
     engine_commit,
@@ -83,6 +83,8 @@ def absorb(project: "Project", stamp: Stamp) -> Settled:
             raw = file.read_settled() or raw
             tip = _edit(project, tip, raw, stamp, notices)
         raw = project.show(tip, raw)
+        if purge.purged(project.repo.git):
+            file.drop_displaced()  # it may be a copy from before
         if raw is not None:
             break
     absorbed = None
@@ -127,6 +129,10 @@ def _edit(project: "Project", tip: Tip, raw: bytes, stamp: Stamp, notices: list[
     if after == ours:
         return tip
     draft = repo.draft()
+    if purge.purged(repo.git):
+        clean, left_out = _without_purged(project, read(text_of(raw), start).ledger)
+        if left_out:  # then not even the edit as it was saved is kept
+            raw = write(clean, version_in(text_of(raw))).encode("utf-8")
     edit = draft.commit(
         {LEDGER_FILE: draft.blob(raw)},
         (base.id,),
@@ -141,16 +147,31 @@ def _edit(project: "Project", tip: Tip, raw: bytes, stamp: Stamp, notices: list[
 
 def _merged(project: "Project", base: Ledger, ours: Ledger, raw: bytes) -> tuple[Ledger, list[str]]:
     reading = read(text_of(raw), base)
+    theirs, notices = _without_purged(project, reading.ledger)
     if reading.format > FORMAT:
         raise NewerFormatError(
             f"ledger.md of project “{project.slug}” is of a newer format; it was left as it is: "
             "upgrade throughLine."
         )
     done = merge(
-        base, ours, reading.ledger, prefer="theirs", keeps_ids="ours",
+        base, ours, theirs, prefer="theirs", keeps_ids="ours",
         merge_text=gitrun.merge_text,
     )  # fmt: skip
-    return done.ledger, [*reading.notices, *done.notices]
+    return done.ledger, [*reading.notices, *notices, *done.notices]
+
+
+def _without_purged(project: "Project", theirs: Ledger) -> tuple[Ledger, list[str]]:
+    """A text may be older than a purge; ids are never given twice, so they tell."""
+    gone = purge.purged(project.repo.git)
+    back = [entry.id for entry in theirs.entries() if entry.id in gone]
+    if not back:
+        return theirs, []
+    lists = {
+        section.attr: tuple(e for e in theirs.list(section.attr) if e.id not in gone)
+        for section in SECTIONS
+    }
+    notice = f"{', '.join(back)} was removed for good before, and is left out again."
+    return msgspec.structs.replace(theirs, **lists), [notice]
 
 
 def _written_from(project: "Project", head: str, raw: bytes) -> Commit:

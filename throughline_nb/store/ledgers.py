@@ -90,6 +90,24 @@ def snapshot(repo: Repo, commit: Commit, project: str) -> Snapshot:
     return Snapshot(ledger, commit.trailers.get("Version", ""), commit.id)
 
 
+def last_readable(repo: Repo, head: str, project: str) -> Snapshot:
+    """The last version that can be read, at ``head`` or before it.
+
+    A person may have amended a version into something that is no ledger. Where the engine made no
+    version yet, it is what the last commit says, and has no name.
+    """
+    commit = engine_commit(repo, head)
+    while commit is not None:
+        try:
+            return snapshot(repo, commit, project)
+        except UnreadableLedger:
+            commit = engine_commit(repo, commit.parents[0]) if commit.parents else None
+    try:
+        return snapshot(repo, repo.commit(head), project)
+    except UnreadableLedger:
+        return Snapshot(Ledger(project=project), "", head)
+
+
 def version_in(text: str) -> str | None:
     """The version that a text says it was written from."""
     for marker in _MARKERS:

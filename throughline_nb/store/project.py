@@ -18,7 +18,7 @@ from throughline_nb.ledger.rules import protect
 from throughline_nb.store import driver, gitrun, handedit, history, purge, refs, turns
 from throughline_nb.store.files import lock
 from throughline_nb.store.home import Home
-from throughline_nb.store.ledgers import Parsed, engine_commit, load, remember, snapshot
+from throughline_nb.store.ledgers import Parsed, last_readable, load, remember, snapshot
 from throughline_nb.store.names import is_slug
 from throughline_nb.store.objects import LEDGER_FILE, object_id
 from throughline_nb.store.problems import Problem, project_problems
@@ -76,8 +76,7 @@ class Project:
         """The branch as it stands, with the last version on it."""
         head = self.repo.head()
         if self._tip is None or self._tip.head != head:
-            commit = engine_commit(self.repo, head) or self.repo.commit(head)
-            now = snapshot(self.repo, commit, self.slug)
+            now = last_readable(self.repo, head, self.slug)
             self._tip = Tip(head, self.repo.file(head) or "", now)
         return self._tip
 

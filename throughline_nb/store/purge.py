@@ -39,6 +39,7 @@ from throughline_nb.store.repo import Repo, forget_caches
 if TYPE_CHECKING:
     from throughline_nb.store.project import Project
 
+PURGED = "throughline/purged"
 NEW = ".git.purged"
 OLD = ".git.before"
 
@@ -76,6 +77,11 @@ def purge(project: "Project", idents: list[str], stamp: Stamp) -> None:
         rebuild = Rebuild(repo, fresh, redactor)
         rebuild.run()
         _copy(project.repo.git, fresh.git)
+        (fresh.git / PURGED).parent.mkdir(exist_ok=True)
+        known = sorted({*purged(repo.git), *idents})
+        (fresh.git / PURGED).write_text("\n".join(known), encoding="ascii", newline="\n")
+        # killed after the swap, the ledger.md that stands there is no hand edit
+        project.file.hand_over(fresh.git, project.tip())
         successor = type(project)(project.home, building.name)
         tip = successor.tip()
         sentence = f"{', '.join(idents)} removed for good"
@@ -98,6 +104,15 @@ def purge(project: "Project", idents: list[str], stamp: Stamp) -> None:
     forget_caches()
     forget_ledgers()
     _clean_folder(project, redactor, was, now)
+
+
+def purged(git: Path) -> frozenset[str]:
+    """Ids of the entries that were purged here; an older copy must not bring them back."""
+    try:
+        text = (git / PURGED).read_text(encoding="ascii")
+    except (OSError, UnicodeDecodeError):
+        return frozenset()
+    return frozenset(text.split())
 
 
 def finish(path: Path) -> None:

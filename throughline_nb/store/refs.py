@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from throughline_nb.errors import StoreError
-from throughline_nb.store.files import BINARY, patiently, reason, sync_folder, write_all
+from throughline_nb.store.files import BINARY, patiently, reason, sync, sync_folder, write_all
 
 BRANCH: Final = "main"
 MAIN: Final = f"refs/heads/{BRANCH}"
@@ -94,7 +94,7 @@ def swap(git: Path, name: str, new: str, old: str | None) -> bool:
                 os.unlink(held)  # noqa: PTH108 - on the path of every change
                 return False
             write_all(handle, f"{new}\n".encode("ascii"))
-            os.fsync(handle)
+            sync(handle)
         finally:
             os.close(handle)
         patiently(lambda: os.replace(held, path))  # noqa: PTH105 - as above

@@ -12,7 +12,7 @@ import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, NoReturn, TypeVar
 
 from throughline_nb.errors import StoreError
 from throughline_nb.store import gitrun, refs
@@ -102,7 +102,8 @@ class Repo:
             if loose is None:  # packed: one process fetches what is likely to be asked next
                 for commit in self.log("--max-count=64", ident):
                     _keep(_commits, commit.id, commit)
-                return _commits[ident]
+                    found = commit if commit.id == ident else found
+                return found or self._lacking(ident)
             try:
                 found = parse_commit(ident, loose[1])
             except ValueError as error:
@@ -147,6 +148,9 @@ class Repo:
             return found[1]
         for _, data in self.read_many([ident]):
             return data
+        return self._lacking(ident)
+
+    def _lacking(self, ident: str) -> NoReturn:
         raise StoreError(
             f"{self.path} lacks object {ident[:12]}; nothing was changed: run `git fsck` there, "
             "and bring .git back from a backup or another copy."

@@ -15,8 +15,17 @@ from typing import Final
 import msgspec
 
 from throughline_nb.errors import StoreError
-from throughline_nb.store.files import BINARY, exchange, patiently, reason, write_all, write_new
+from throughline_nb.store.files import (
+    BINARY,
+    exchange,
+    patiently,
+    reason,
+    sync,
+    write_all,
+    write_new,
+)
 from throughline_nb.store.objects import LEDGER_FILE, object_id
+from throughline_nb.store.records import Tip
 
 _TAIL: Final = b"Ledger"
 _SETTLING_SECONDS: Final = 0.5
@@ -138,6 +147,16 @@ class WorkFile:
             os.close(handle)
         self._ready = blob
 
+    def hand_over(self, git: Path, tip: Tip) -> None:
+        """Tell a repository that takes this one's place what stands in ``ledger.md``."""
+        heir = WorkFile(git.parent)
+        heir._remember(Written(tip.blob, tip.now.version))
+
+    def drop_displaced(self) -> None:
+        """Remove the displaced text for good."""
+        with suppress(OSError):
+            os.unlink(self._displaced)  # noqa: PTH108 - as the others here
+
     def replace(self, data: bytes, blob: str, version: str, expected: bytes | None) -> bool:
         """Put ``data`` there; its name is not synced, since HEAD can always write it again.
 
@@ -155,7 +174,7 @@ class WorkFile:
         """
         if self._ready != blob:
             with self.prepared(data, blob) as handle:
-                os.fsync(handle)
+                sync(handle)
         self._ready = ""
         patiently(lambda: os.replace(self._new, self._displaced))  # noqa: PTH105 - as above
         if exchange(self._displaced, self._name):
