@@ -43,7 +43,11 @@ def test_turn_3000(benchmark, folder):
         for line in lines:
             json.loads(line)
 
-    alternate(benchmark, _turn(chat), {"turn-3000": Timed(decode)}, rounds=ROUNDS)
+    def warm():
+        chat.say(chat.next_turn())  # what the 1.6 MB pushed out of the processor's caches is back
+        return chat.next_turn()
+
+    alternate(benchmark, Timed(chat.say, warm), {"turn-3000": Timed(decode)}, rounds=ROUNDS)
     _check(chat, version)
 
 
