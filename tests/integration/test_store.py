@@ -321,6 +321,15 @@ class TestAllProjects:
         assert list(all_of_them.home.projects.iterdir()) == []
         assert all_of_them.create("a", Ledger(), "x", USER).read()
 
+    def test_what_a_killed_start_or_removal_left_is_cleared(self, tmp_path):
+        all_of_them = projects(tmp_path)
+        for name in (".new-0a1b2c3d4e5f", ".gone-0a1b2c3d4e5f"):
+            (all_of_them.home.projects / name / ".git").mkdir(parents=True)
+        (all_of_them.home.projects / ".mine").mkdir()
+        assert all_of_them.names() == []
+        project(tmp_path)
+        assert {path.name for path in all_of_them.home.projects.iterdir()} == {"runtimes", ".mine"}
+
     def test_find_by_what_a_person_types(self, tmp_path):
         project(tmp_path, name="llm-runtimes")
         all_of_them = projects(tmp_path)

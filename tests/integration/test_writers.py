@@ -189,6 +189,31 @@ class TestASaveBetween:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="an open file cannot be replaced there")
+@pytest.mark.parametrize("seconds", [0.1, 0.8], ids=["soon", "late"])
+def test_an_editor_that_has_emptied_the_file_and_not_filled_it_yet(tmp_path, seconds):
+    made = project(tmp_path)
+    path = made.path / "ledger.md"
+    text = path.read_text(encoding="utf-8")
+    with path.open("r+", encoding="utf-8", newline="\n") as file:
+        made.change(finding("the first"), MODEL)
+        file.truncate()
+        later = threading.Timer(
+            seconds,
+            lambda: (
+                file.write(text.replace("## Decisions\n", "- by the person\n\n## Decisions\n", 1)),
+                file.flush(),
+            ),
+        )
+        later.start()
+        made.absorb(USER)
+        later.join()
+    made.absorb(USER)
+    assert sorted(texts(made.read())) == ["by the person", "the first"]
+    assert made.absorb(USER) is None
+    assert sound(made.path)  # and nothing was kept as unreadable
+
+
+@pytest.mark.skipif(os.name == "nt", reason="an open file cannot be replaced there")
 def test_an_editor_that_writes_into_the_file_it_opened(tmp_path):
     """It emptied the old file before the engine replaced it, and fills it afterwards."""
     made = project(tmp_path)

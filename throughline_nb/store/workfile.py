@@ -80,11 +80,7 @@ class WorkFile:
     def read_settled(self) -> bytes | None:
         """The same, but not in the middle of a save that empties the file before it fills it."""
         raw = self.read()
-        deadline = time.monotonic() + _SETTLING_SECONDS
-        while raw is not None and not _whole(raw) and self._fresh() and time.monotonic() < deadline:
-            time.sleep(0.05)
-            raw = self.read()
-        return raw
+        return raw if raw is None else _settled(self._name, raw)
 
     def written(self) -> Written:
         """What the engine last wrote; empty where that is not known."""
@@ -113,7 +109,7 @@ class WorkFile:
         with suppress(OSError):
             raw = _bytes(self._displaced)
             if not self.is_ours(object_id(b"blob", raw), head):
-                return raw
+                return _settled(self._displaced, raw) or None  # emptied: to be looked at again
             _seen[self._displaced] = found
         return None
 
@@ -210,15 +206,20 @@ class WorkFile:
         patiently(lambda: os.replace(new, self._name))  # noqa: PTH105 - as above
         return old
 
-    def _fresh(self) -> bool:
-        try:
-            return abs(time.time() - self.path.stat().st_mtime) < 2 * _SETTLING_SECONDS
-        except OSError:
-            return False
+
+def _settled(name: str, raw: bytes) -> bytes:
+    """``raw``, or what the file says half a second later where a save seems to be under way."""
+    deadline = time.monotonic() + _SETTLING_SECONDS
+    while _TAIL not in raw[-400:] and _fresh(name) and time.monotonic() < deadline:
+        time.sleep(0.05)
+        with suppress(OSError):
+            raw = _bytes(name)
+    return raw
 
 
-def _whole(raw: bytes) -> bool:
-    return _TAIL in raw[-400:]
+def _fresh(name: str) -> bool:
+    found = _stamp(name)
+    return found is not None and abs(time.time() - found[0] / 1e9) < 2 * _SETTLING_SECONDS
 
 
 def _bytes(name: str) -> bytes:
