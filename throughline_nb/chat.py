@@ -13,6 +13,9 @@ import msgspec
 
 Role = Literal["user", "assistant", "tool", "system"]
 
+_DEPTH = 32
+"""Levels of a tool's arguments; what lies deeper becomes text."""
+
 
 class ChatKey(msgspec.Struct, frozen=True, order=True):
     """Which chat: the host's name and the host's own id of the conversation."""
@@ -75,3 +78,62 @@ def fingerprint(before: str, messages: Sequence[Message]) -> str:
     for message in messages:
         digest.update(msgspec.json.encode((message.role, message.text, message.tool, message.args)))
     return digest.hexdigest()[:16]
+
+
+def storable(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """The messages, with what JSON cannot hold in their place: one such must not end a chat.
+
+    Half a surrogate pair (an emoji that was cut, a file name that is no UTF-8), a number beyond 64
+    bits, or an object that is no JSON becomes text.
+    """
+    return tuple(message if _is_storable(message) else _as_json(message) for message in messages)
+
+
+def _is_storable(message: Message) -> bool:
+    text = message.text
+    if type(text) is not str or not isinstance(message.args, Mapping):
+        return False
+    if text.isascii() and not message.tool and not message.files:
+        return True
+    try:
+        msgspec.json.encode(message)
+    except (ValueError, TypeError, OverflowError, RecursionError):
+        return False
+    return True
+
+
+def _as_json(message: Message) -> Message:
+    args = _plain(message.args)
+    return Message(
+        turn=message.turn,
+        role=message.role,
+        text=_plain_text(message.text),
+        time=message.time,
+        tool=_plain_text(message.tool),
+        args=args if isinstance(args, dict) else {"": args},
+        call_id=_plain_text(message.call_id),
+        failed=bool(message.failed),
+        files=tuple(map(_plain_text, message.files)),
+    )
+
+
+def _plain(value: object, depth: int = 0) -> object:
+    if isinstance(value, Mapping) and depth < _DEPTH:
+        return {_plain_text(key): _plain(each, depth + 1) for key, each in value.items()}
+    if isinstance(value, list | tuple) and depth < _DEPTH:
+        return [_plain(each, depth + 1) for each in value]
+    if value is None or isinstance(value, bool | float):
+        return value
+    if isinstance(value, int) and abs(value) < 2**63:
+        return value
+    return _plain_text(value)
+
+
+def _plain_text(value: object) -> str:
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    try:
+        text = value if isinstance(value, str) else str(value)
+    except (ValueError, RecursionError):  # a number of too many digits, a tree that is too deep
+        text = type(value).__name__
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from throughline_nb.chat import History, Message, fingerprint
+from throughline_nb.chat import History, Message, fingerprint, storable
 from throughline_nb.ledger import Entry, Ledger
 from throughline_nb.ledger.delta import changes, sentence
 from throughline_nb.ledger.fence import has_digest, tokens, without_blocks
+from throughline_nb.ledger.inline import one_line
 from throughline_nb.ledger.proofs import proofs_of
 from throughline_nb.ledger.sources import Proof, check, index, parse
 from throughline_nb.store.chats import RECENT, ChatState, TurnCount
@@ -23,7 +24,7 @@ from throughline_nb.store.records import Stamp
 if TYPE_CHECKING:
     from throughline_nb.engine.session import Chat, Engine
 
-COMMAND = re.compile(r"\s*/tl(?:\s+(.*?))?\s*", re.DOTALL)
+COMMAND = re.compile(r"\s*/tl(?:\s+(.*?))?\s*", re.DOTALL | re.IGNORECASE)
 """A message that is a command of ours, and what follows ``/tl``."""
 
 OPEN_STATES = ("unverified", "not read")
@@ -46,7 +47,7 @@ def reconcile(engine: "Engine", chat: "Chat", history: History) -> None:
     if prove <= history.turn:
         page_tools = engine.settings(chat.key).page_tools
         for turn, group in groupby(history.messages(prove), key=lambda message: message.turn):
-            messages = tuple(group)
+            messages = storable(tuple(group))
             if turn >= first:
                 _count(state, turn, messages)
             if state.project and turn > state.proved:
@@ -116,7 +117,7 @@ def verify(engine: "Engine", chat: "Chat", project: Project, turn: int) -> None:
     waiting = [entry for entry in snapshot.ledger.findings if _is_open(entry)]
     if waiting:
         proofs = _proofs_for(engine, chat, waiting)
-        mine, turns = f" of {chat.key}", chat.state.turn
+        mine, turns = f" of {one_line(str(chat.key))}", chat.state.turn
 
         def checked(entry: Entry) -> Entry:
             return check(entry, proofs, own_chat=entry.origin.endswith(mine), turns=turns)

@@ -32,12 +32,14 @@ def start(run: Run, goal: str = "") -> Reply:
 
 @COMMANDS.add()
 def open_(run: Run, name: str) -> Reply:
-    """Open a project in this chat.
+    """Open a project in this chat; one in the trash is brought back.
 
     Args:
         name: Name of the project, as /tl list shows it.
     """
-    project = run.engine.projects.find(name)
+    from throughline_nb.store.cleanup import reopened  # noqa: PLC0415 - 40 ms of `--help`
+
+    project = run.engine.projects.find(reopened(run.engine.projects, name))
     _bind(run, project.slug)
     ledger = project.read().ledger
     return Reply(

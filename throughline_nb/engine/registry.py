@@ -18,9 +18,18 @@ import msgspec
 
 from throughline_nb.errors import ThroughLineError
 
+_LONGEST = 60
+"""Characters of what was given that a message repeats."""
+
 
 class UsageError(ThroughLineError):
     """Arguments that do not fit: the text names the argument, what was given, what is allowed."""
+
+
+def shown(given: object) -> str:
+    """What was given, in quotes and cut, as a message repeats it."""
+    text = str(given)
+    return repr(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…")
 
 
 class Param(msgspec.Struct, frozen=True):
@@ -97,12 +106,14 @@ class Operation(msgspec.Struct, frozen=True):
         Raises:
             UsageError: One line that names the argument, what was given and what is allowed.
         """
+        if not isinstance(given, Mapping):  # a model's JSON may be any
+            raise UsageError(f"{self.name} takes arguments by name; {shown(given)} was given.")
         names = [param.name for param in self.params]
         for name in given:
             if name not in names:
-                near = difflib.get_close_matches(name, names, 1)
+                near = difflib.get_close_matches(str(name)[:_LONGEST], names, 1)
                 hint = f"did you mean {near[0]}?" if near else f"allowed: {', '.join(names)}."
-                raise UsageError(f"{self.name} has no argument {name!r}; {hint}")
+                raise UsageError(f"{self.name} has no argument {shown(name)}; {hint}")
         values: dict[str, Any] = {}
         for param in self.params:
             value = given.get(param.name)
@@ -123,9 +134,8 @@ class Operation(msgspec.Struct, frozen=True):
             return msgspec.convert(value, param.type, strict=False)
         except msgspec.ValidationError:
             allowed = ", ".join(map(str, param.choices)) or _type_words(param.type)
-            shown = str(value) if len(str(value)) <= 60 else str(value)[:59] + "…"
             raise UsageError(
-                f"{self.name}: {param.name} was {shown!r}; allowed: {allowed}."
+                f"{self.name}: {param.name} was {shown(str(value))}; allowed: {allowed}."
             ) from None
 
     def parsed(self, line: str) -> dict[str, Any]:
@@ -138,10 +148,10 @@ class Operation(msgspec.Struct, frozen=True):
             if at == len(self.params) - 1:
                 given[param.name], words = words, ""
             else:
-                given[param.name], _, words = words.partition(" ")
-                words = words.strip()
+                given[param.name], *rest = words.split(maxsplit=1)
+                words = "".join(rest).strip()
         if words:
-            raise UsageError(f"{self.name} takes no arguments; {words!r} was given.")
+            raise UsageError(f"{self.name} takes no arguments; {shown(words)} was given.")
         return self.arguments(given)
 
 
@@ -181,9 +191,9 @@ class Registry:
         found = self._operations.get(name)
         if found is not None:
             return found
-        near = difflib.get_close_matches(name, self._operations, 1, 0.5)
+        near = difflib.get_close_matches(str(name)[:_LONGEST], self._operations, 1, 0.5)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(self._operations)}."
-        raise UsageError(f"There is no {self._noun} {name!r}; {hint}")
+        raise UsageError(f"There is no {self._noun} {shown(name)}; {hint}")
 
 
 COMMANDS = Registry("command")

@@ -10,6 +10,7 @@ from throughline_nb.chat import ChatKey
 from throughline_nb.engine.registry import UsageError
 from throughline_nb.ledger import Ledger
 from throughline_nb.ledger.edits import By, Edited
+from throughline_nb.ledger.inline import one_line
 from throughline_nb.ledger.model import Actor
 from throughline_nb.store.records import Absorbed, Snapshot, Stamp
 
@@ -103,7 +104,7 @@ class Run:
 
     def by(self) -> By:
         """Who records the next entry, where and when."""
-        origin = f"turn {self.turn} of {self.key}" if self.key else ""
+        origin = f"turn {self.turn} of {one_line(str(self.key))}" if self.key else ""
         added = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.now))
         return By(self.actor, origin, added)
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from throughline_nb.chat import ChatKey, History
 from throughline_nb.engine import views
+from throughline_nb.engine.cleaning import Cleaner
 from throughline_nb.engine.operations import COMMANDS, TOOLS
 from throughline_nb.engine.registry import Operation
 from throughline_nb.engine.run import Reply, Run
@@ -24,6 +25,7 @@ from throughline_nb.ledger.delta import summary
 from throughline_nb.ledger.health import health
 from throughline_nb.ledger.sources import Proof
 from throughline_nb.store.chats import Chats, ChatState
+from throughline_nb.store.cleanup import Exists
 from throughline_nb.store.home import Home
 from throughline_nb.store.legacy import import_waiting
 from throughline_nb.store.projects import Absorbed, Project, Projects, Stamp
@@ -52,11 +54,20 @@ class Engine:
     Args:
         home: Where everything lives.
         clock: Seconds since the epoch; tests and replays give their own.
+        chat_exists: Whether a chat still exists in its host, None where that is not known; what
+            belongs to deleted chats is cleaned up. Without it nothing is.
     """
 
-    def __init__(self, home: Home, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        home: Home,
+        clock: Callable[[], float] = time.time,
+        *,
+        chat_exists: Exists | None = None,
+    ) -> None:
         self.home = home
         self.clock = clock
+        self.cleaner = Cleaner(self, chat_exists)
         self.projects = Projects(home)
         self.chats = Chats(home)
         self._chats: dict[ChatKey, Chat] = {}
@@ -157,6 +168,15 @@ class Engine:
                 self._chats[key] = Chat(key, self.chats.load(key))
             return self._chats[key]
 
+    def busy(self, key: ChatKey) -> bool:
+        """Whether a turn or a call of the chat is under way here."""
+        chat = self._chats.get(key)
+        if chat is None or chat.lock.acquire(blocking=False):
+            if chat is not None:
+                chat.lock.release()
+            return False
+        return True
+
     def fresh(self, chat: Chat) -> ChatState:
         """The chat's state; read again where another process changed it."""
         chat.state = self.chats.current(chat.key, chat.state)
@@ -243,7 +263,8 @@ class Engine:
     # --- inside ------------------------------------------------------------------------------
 
     def _begin(self) -> None:
-        """What comes once, before the first turn or command: projects of an earlier format."""
+        """What comes before a turn or command; once, the import of an earlier format."""
+        self.cleaner.tick()
         if self._begun:
             return
         self._begun = True
@@ -261,9 +282,9 @@ class Engine:
         return Run(self, actor, via, key=chat.key, state=chat.state, turn=turn, project=project)
 
     def _execute(self, run: Run, line: str) -> Reply:
-        name, _, rest = line.strip().partition(" ")
-        operation = COMMANDS.get(name or ("status" if run.bound else "help"))
-        arguments = operation.parsed(rest)
+        words = line.split(maxsplit=1) or ["status" if run.bound else "help"]
+        operation = COMMANDS.get(words[0].lower())
+        arguments = operation.parsed("".join(words[1:]))
         run.via = f"Command: /tl {operation.name}"
         if operation.needs == "chat":
             _ = run.chat

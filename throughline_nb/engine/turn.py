@@ -18,6 +18,7 @@ from throughline_nb.ledger import Entry, Ledger
 from throughline_nb.ledger.delta import changes, clip, summary
 from throughline_nb.ledger.digest import View, digest, header, status_line
 from throughline_nb.ledger.fence import fenced, neutral, without_blocks
+from throughline_nb.ledger.inline import one_line
 from throughline_nb.store.chats import ChatState
 from throughline_nb.store.projects import Project, Snapshot, Stamp
 
@@ -127,7 +128,7 @@ def start_by_itself(engine: "Engine", chat: "Chat", history: History, turn: int)
             id="P1",
             text=f"goal: {clip(asked, 400)}",
             by="engine",
-            origin=f"turn {turn} of {chat.key}",
+            origin=one_line(f"turn {turn} of {chat.key}"),
         )
         ledger = msgspec.structs.replace(ledger, proposals=(proposal,))
     stamp = Stamp(actor="engine", now=engine.clock(), chat=chat.key, turn=turn)

@@ -63,13 +63,14 @@ def find(ledger: Ledger, ident: str, kind: str = "") -> Entry:
     Raises:
         NotFoundError: There is none, or it is not of this kind; the text names the nearest.
     """
-    ident = ident.strip().strip("*[]().").upper()
+    ident = ident.strip().strip("*[]().#`").upper()
     entry = ledger.get(ident)
     if entry is None:
         wanted = BY_KIND.get(kind) or BY_LETTER.get(ident[:1])
         have = [e.id for e in (ledger.list(wanted.attr) if wanted else ledger.entries())]
         shown = ", ".join(have[-8:]) or "none yet"
-        raise NotFoundError(f"There is no {kind or 'entry'} {ident}; there are: {shown}.")
+        named = delta.clip(ident, 60)
+        raise NotFoundError(f"There is no {kind or 'entry'} {named}; there are: {shown}.")
     if kind and entry.kind != kind:
         raise NotFoundError(f"{ident} is a {entry.kind}, not a {kind}; nothing was changed.")
     return entry

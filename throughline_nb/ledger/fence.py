@@ -41,7 +41,7 @@ def has_digest(text: str) -> bool:
 def neutral(text: str) -> str:
     """``text`` on one line, unable to close or imitate the fence, without control characters."""
     if not text.isprintable():
-        text = "".join(" " if unicodedata.category(c) in {"Cc", "Zl", "Zp"} else c for c in text)
+        text = "".join(" " if unicodedata.category(c) in {"Cc", "Cs", "Zl", "Zp"} else c for c in text)
     return _IMITATION.sub("(", text) if "hrough" in text.casefold() else text
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from throughline_nb.errors import NotFoundError, RefusedError
 from throughline_nb.ledger import Ledger, merge
-from throughline_nb.ledger.delta import changes
+from throughline_nb.ledger.delta import changes, clip
 from throughline_nb.store import gitrun
 from throughline_nb.store.ledgers import engine_commit, find_version, snapshot
 from throughline_nb.store.objects import Commit
@@ -86,7 +86,7 @@ def find(repo: Repo, version: str) -> Commit:
         commit = engine_commit(repo, ident) if ident else None
         if commit is not None:
             return commit
-    raise NotFoundError(f"There is no version “{version}”; `/tl log` lists them.")
+    raise NotFoundError(f"There is no version “{clip(version)}”; `/tl log` lists them.")
 
 
 def undo(project: "Project", settled: "Settled", version: str | None, stamp: Stamp) -> Undone:

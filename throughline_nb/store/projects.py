@@ -11,10 +11,12 @@ import msgspec
 
 from throughline_nb.errors import NotFoundError, RefusedError, StoreError
 from throughline_nb.ledger import Ledger, write
+from throughline_nb.ledger.delta import clip
 from throughline_nb.store import driver, gitrun, handedit, purge
 from throughline_nb.store.files import lock, reason, remove_tree, sync_folder
 from throughline_nb.store.home import Home
 from throughline_nb.store.ledgers import Parsed, remember
+from throughline_nb.store.marks import unmark
 from throughline_nb.store.names import is_slug, slug
 from throughline_nb.store.objects import LEDGER_FILE
 from throughline_nb.store.problems import Problem
@@ -88,7 +90,7 @@ class Projects:
                 return self.open(candidate)
         near = difflib.get_close_matches(slug(name), self.names(), 1, 0.5)
         hint = f"did you mean “{near[0]}”?" if near else "`/tl list` shows those that there are."
-        raise NotFoundError(f"There is no project “{name}”; {hint}")
+        raise NotFoundError(f"There is no project “{clip(name)}”; {hint}")
 
     def free_slug(self, title: str) -> str:
         """A slug for a new project that no project has."""
@@ -121,6 +123,7 @@ class Projects:
                 _first_version(building, ledger, sentence, stamp)
                 building.path.rename(project.path)
                 sync_folder(self.home.projects)
+                unmark(self.home, name)  # of a project that had the name before
             except OSError as error:
                 raise StoreError(
                     f"{project.path} could not be made ({reason(error)}); nothing was changed: "
@@ -166,8 +169,12 @@ class Projects:
         """
         self._remove(name, self.home.projects / f"{_GONE}{os.urandom(6).hex()}", keep=False)
 
-    def trash(self, name: str) -> Path:
+    def trash(self, name: str, place: Path | None = None) -> Path:
         """Move a project to the trash.
+
+        Args:
+            name: Its slug.
+            place: Where to; by default :meth:`free_place`.
 
         Returns:
             Where it lies now.
@@ -175,13 +182,43 @@ class Projects:
         Raises:
             NotFoundError: There is no such project.
         """
+        place = place or self.free_place(name)
         self.home.trash.mkdir(parents=True, exist_ok=True)
-        place, number = self.home.trash / name, 1
-        while place.exists():
-            number += 1
-            place = self.home.trash / f"{name}-{number}"
         self._remove(name, place, keep=True)
         return place
+
+    def free_place(self, name: str) -> Path:
+        """Where in the trash a project goes."""
+        place, number = self.home.trash / name, 1
+        while os.path.lexists(place):
+            number += 1
+            place = self.home.trash / f"{name}-{number}"
+        return place
+
+    def restore(self, place: Path, name: str) -> Project:
+        """Bring a project back from the trash.
+
+        Args:
+            place: Its folder there.
+            name: Its slug.
+
+        Raises:
+            StoreError: It cannot be moved.
+        """
+        self.home.ensure_writable()
+        project = Project(self.home, name)
+        with self._moving(), lock(self.home.locks / f"{name}.lock"):
+            if project.path.exists():
+                raise RefusedError(f"There is a project “{name}” already; nothing was changed.")
+            try:
+                place.rename(project.path)
+                sync_folder(self.home.projects)
+            except OSError as error:
+                raise StoreError(
+                    f"{place} could not be moved back ({reason(error)}); nothing was changed: "
+                    "close the programs that have it open."
+                ) from error
+        return project
 
     def _remove(self, name: str, place: Path, *, keep: bool) -> None:
         project = self.open(name)
