@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 PROGRAM = "throughline-nb"
 
+CLEANING_SECONDS = 2.0
+"""How long a command that is done waits for the cleaning beside it."""
+
 
 class Place(msgspec.Struct, frozen=True):
     """Which home and project a command works on, and whether the home was named."""
@@ -62,6 +65,7 @@ def _subcommand(operation: Operation) -> click.Command:
 
     def execute(**given: Any) -> None:
         from throughline_nb.engine.session import Engine  # noqa: PLC0415
+        from throughline_nb.hosts.lmstudio_files import LMStudioChats  # noqa: PLC0415
 
         place: Place = click.get_current_context().obj
         words = " ".join(
@@ -69,10 +73,13 @@ def _subcommand(operation: Operation) -> click.Command:
             for value in given.values()
             if value
         )
-        reply = Engine(place.home).command(
+        # A home that was named may hold chats that LM Studio never had, such as replayed ones.
+        engine = Engine(place.home, chat_exists=None if place.given else LMStudioChats())
+        reply = engine.command(
             f"{operation.name} {words}".strip(),
             project=place.project or _standing_in(place.home),
         )
+        engine.cleaner.wait(CLEANING_SECONDS)
         click.echo("\n\n".join(part for part in (reply.text, reply.shown) if part))
 
     text = "\n\n".join(part for part in (operation.help, operation.details) if part)
@@ -110,6 +117,36 @@ def replay(place: Place, file: Path) -> None:
     from throughline_nb.hosts.replay import replay_file  # noqa: PLC0415 - only this needs it
 
     replay_file(file, place.home if place.given else None, click.echo)
+
+
+@cli.command()
+@click.option("--dry-run", is_flag=True, help="Only say what would go.")
+@click.pass_obj
+def clean(place: Place, *, dry_run: bool) -> None:
+    """Remove what belongs to deleted chats, as it also happens by itself.
+
+    The folder of a chat whose conversation is gone from LM Studio goes at once. A project whose
+    last chat went so moves to the trash after some days, and is deleted later; `open` brings it
+    back until then.
+    """
+    import time  # noqa: PLC0415 - see above
+
+    from throughline_nb.hosts.lmstudio_files import LMStudioChats  # noqa: PLC0415
+    from throughline_nb.store.cleanup import clean as clean_home  # noqa: PLC0415
+    from throughline_nb.store.cleanup import plan  # noqa: PLC0415
+    from throughline_nb.store.settings import load  # noqa: PLC0415
+
+    chats = LMStudioChats()
+    given = (place.home, chats, time.time(), load(place.home.settings_file).settings)
+    if dry_run:
+        lines = [action.would for action in plan(*given).actions]
+    else:
+        lines = [action.done for action in clean_home(*given)]
+    if chats.snapshot().ids is None:
+        click.echo(
+            f"No chat is taken for deleted: {chats.folder} is missing, empty or cannot be read."
+        )
+    click.echo("\n".join(lines) or "Nothing to clean up.")
 
 
 @cli.command("merge-driver", hidden=True)

@@ -23,6 +23,8 @@ from throughline_nb.store.home import lmstudio_home
 __all__ = [
     "Answer",
     "Conversation",
+    "LMStudioChats",
+    "Listing",
     "Prompt",
     "TurnVersions",
     "conversations",
@@ -188,6 +190,80 @@ def conversations(folder: Path) -> Iterator[Path]:
             path = Path(root, name)
             if name.endswith(SUFFIX) and not path.is_symlink():
                 yield path
+
+
+class Listing(msgspec.Struct, frozen=True):
+    """The chats that LM Studio has, as its folder of conversations was listed once.
+
+    Attributes:
+        ids: Ids of all chats; None where that is not known: the folder is missing, empty, or not
+            readable as a whole.
+        place: What tells the folder from another one that takes its name.
+        linked: Whether a folder in it is a link. Links are not followed, so a chat that was not
+            found may lie behind one.
+    """
+
+    ids: frozenset[str] | None
+    place: str = ""
+    linked: bool = False
+
+    def __call__(self, key: ChatKey) -> bool | None:
+        """Whether the chat exists; None where that is not known."""
+        if key.host != HOST or self.ids is None:
+            return None
+        if key.id in self.ids:
+            return True
+        return None if self.linked else False
+
+
+class LMStudioChats:
+    """Tells which of LM Studio's chats still exist, by the names of their files alone.
+
+    Args:
+        folder: Where its conversations lie; ``conversations/`` in its home if None.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = folder if folder is not None else lmstudio_home() / "conversations"
+
+    def __call__(self, key: ChatKey) -> bool | None:
+        """Whether the chat exists now; None where that is not known."""
+        return self.snapshot()(key)
+
+    def snapshot(self) -> Listing:
+        """List the folder now.
+
+        It is listed twice, since a chat that is moved to another folder of the app at that moment
+        could be missed once.
+        """
+        first = self._listed()
+        if first.ids is None:
+            return first
+        second = self._listed()
+        if second.ids is None or second.place != first.place:
+            return Listing(None)
+        return Listing(first.ids | second.ids, first.place, first.linked or second.linked)
+
+    def _listed(self) -> Listing:
+        ids: set[str] = set()
+        waiting = [self.folder]
+        linked = False
+        try:
+            found = self.folder.stat()
+            while waiting:
+                with os.scandir(waiting.pop()) as entries:
+                    for entry in entries:
+                        if entry.name.endswith(SUFFIX):
+                            ids.add(entry.name.removesuffix(SUFFIX))
+                        elif entry.is_dir(follow_symlinks=False):
+                            waiting.append(Path(entry.path))
+                        elif entry.is_symlink():
+                            linked = linked or not entry.is_file()
+        except OSError:
+            return Listing(None)
+        if not ids:
+            return Listing(None)
+        return Listing(frozenset(ids), f"{found.st_dev}:{found.st_ino}", linked)
 
 
 def _decode(data: bytes) -> _File:

@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from throughline_nb.chat import ChatKey
+from throughline_nb.errors import StoreError
 from throughline_nb.ledger.sources import Proof
 from throughline_nb.store.files import BINARY, write_all
 from throughline_nb.store.home import Home, safe_name, write_atomic
@@ -141,7 +142,13 @@ class Chats:
             self.delete(key)
             return
         file = f"{self._made(key)}/state.json"
-        write_atomic(file, msgspec.json.encode(state), durable=False)
+        try:
+            write_atomic(file, msgspec.json.encode(state), durable=False)
+        except StoreError:
+            if folder.is_dir():
+                raise
+            self._made(key)  # the chat was deleted and its folder cleaned up at this moment
+            write_atomic(file, msgspec.json.encode(state), durable=False)
         self._written[key] = _look(file)
 
     def current(self, key: ChatKey, held: ChatState) -> ChatState:
@@ -185,7 +192,10 @@ class Chats:
             for turn, proofs in found.items()
         )
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | BINARY
-        handle = os.open(f"{folder}/{PROOFS}", flags, 0o666)
+        try:
+            handle = os.open(f"{folder}/{PROOFS}", flags, 0o666)
+        except FileNotFoundError:  # as in save
+            handle = os.open(f"{self._made(key)}/{PROOFS}", flags, 0o666)
         try:
             if os.fstat(handle).st_size:  # a killed process may have left half a line
                 os.lseek(handle, -1, os.SEEK_END)
