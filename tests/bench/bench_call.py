@@ -119,10 +119,8 @@ def _floor(folder):
         each.mkdir(parents=True)
     rounds = itertools.count()
 
-    def write(data):
+    def write(parts):
         number = next(rounds)
-        packed = zlib.compress(data, 1)
-        parts = (packed, b"t" * 70, b"c" * 250, b"r" * 41, data)
         for each, part in zip(folders, parts, strict=True):
             is_object = each.name not in ("ref", "file")
             _replace(each / (str(number) if is_object else "same"), part)
@@ -144,7 +142,8 @@ def test_call_against_git(benchmark, folder):
 
     def same_bytes():
         settle()
-        return calls.file.read_bytes()
+        data = calls.file.read_bytes()
+        return zlib.compress(data, 1), b"t" * 70, b"c" * 250, b"r" * 41, data
 
     calls.call(calls.next_call())
     git = Timed(_git(peer), same_files)
