@@ -12,7 +12,8 @@ import msgspec
 from throughline_nb.ledger.inline import one_line, unescape
 
 _COMMENT = re.compile(
-    r"[`\\]*(?:<|&lt;)\\?!(?:[-–—\\]|&[a-z]+;)*\s*throughLine\s+ledger,\s+version\s+"
+    r"(?<!# )(?<![`\\])[`\\]*+(?:<|&lt;)\\?!(?:[-–—\\]|&[a-z]+;)*"  # never in the title
+    r"\s*throughLine\s+ledger,\s+version\s+"
     r"(?P<version>[\w.\\-]+?)\.\s+Edit\s.*?(?:>|&gt;)(?:`+\{=html\})?",
     re.DOTALL | re.IGNORECASE,
 )
