@@ -22,12 +22,14 @@ _ROUNDS: Final = 4
 
 _DASHES = re.compile(r"-{2,}")
 _TICKS = re.compile(r" *`+ *")
-_BRACKETED = re.compile(r"(?i)<+((?:https?://|www\.)[^\s<>]*|[\w.+-]+@[\w-]+(?:\.[\w-]+)+)>+")
+_BRACKETED = re.compile(
+    r"(?i)<{1,4}((?:https?://|www\.)[^\s<>]*|[\w.+-]{1,64}@[\w.-]{1,255})>{1,4}"
+)
 _MARKS = re.compile(r"(?<=\S)[*_~]+(?![^\W_])|(?<![^\W_])[*_~]+(?=\S)")
 _HAS_MARKS = re.compile(r"[*_~]")
 _RAW = re.compile(r"\{=\w+\}")
-_SCHEME = re.compile(r"(?i)https?://(?=www\.)|mailto:(?=[^\s@]+@)")
-_MAIL_TWICE = re.compile(r"([\w.+-]+@[\w.-]+)mailto:\1")
+_SCHEME = re.compile(r"(?i)https?://(?=www\.)|mailto:(?=[^\s@]{1,64}@)")
+_MAIL_TWICE = re.compile(r"([\w.+-]{1,64}@[\w.-]{1,255}?)mailto:\1")
 _CITED = re.compile(r"\[(-?@[\w-]+)\]")
 _URL = re.compile(r"(?i)https?://[^\s<>`]+")
 _WIDE = r"[\u2e80-\u303f\u3040-\u30ff\u31f0-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]"

@@ -163,7 +163,7 @@ def _by_line(lines: Iterable[str]) -> Front:
         if key in pairs:
             notices.append(_twice(key))
         pairs.setdefault(key, value)
-    return Front(tuple(pairs.items()), tuple(notices), found=bool(pairs))
+    return Front(tuple(pairs.items()), tuple(dict.fromkeys(notices)), found=bool(pairs))
 
 
 def _parse(block: str, duplicates: list[str]) -> dict[Any, Any]:

@@ -25,7 +25,10 @@ def equal(base: str, text: str) -> bool:
     if base == text:
         return True
     marks = marks_in(base)
-    return key(base, marks) == key(text, marks) or mangled(base, text)
+    if key(base, marks) == key(text, marks) or mangled(base, text):
+        return True
+    # The end of emphasis that an editor saw begin elsewhere.
+    return text.endswith("*") and not base.endswith("*") and equal(base, text[:-1].rstrip("\\"))
 
 
 def spelled(base: str, text: str) -> str:

@@ -12,9 +12,11 @@ from throughline_nb.ledger.folding import key, marks_in
 from throughline_nb.ledger.inline import cut_url
 
 # What pandoc's readers of CommonMark make of a text: punctuation behind a backslash is lost, and
-# braces become a span of their own.
+# braces become a span of their own. Vditor takes a bare scheme for a link without a label.
 _LOSES: Final = (
     (re.compile(r"\\[!-/:-@\[-`{-~]"), r"\\"),
+    (re.compile(r"\bhttp://(?=\s|$)"), ""),
+    (re.compile(r"\bhttps://(?=\s|$)"), "h"),
     (re.compile(r"(?:^| )\{([#.][\w-]+)\}"), r'[ ]{\1 wrapper="1"}'),
     (re.compile(r"(?:^| )\{([\w-]+)=([\w-]+)\}"), r'[ ]{wrapper="1" \1="\2"}'),
 )
@@ -23,7 +25,7 @@ _EMOJI = re.compile(r":[a-z0-9_+-]+:|[\u2190-\u2bff\U0001f000-\U0001faff\ufe0f\u
 
 _MARKUP: Final = frozenset("\\*_~`[]{}<>$|^&%#")
 _LINKED = re.compile(r"https?://|www\.|\S@\S|\]\(")
-_ADDRESS = re.compile(r"(?:[a-z]+://|www\.)[^\s<>]+|[\w.+-]+@[\w.-]+")
+_ADDRESS = re.compile(r"(?:[a-z]+://|www\.)[^\s<>]+|[\w.+-]{1,64}@[\w.-]{1,255}")
 _CLASS = re.compile(r"\{\.(?:uri|email)\}|wrapper=\"1\"|<!-- -->")
 _RAW_TEX = re.compile(r"`([^`]*)` ?\{=tex\}")
 _BEGINNING: Final = 10
@@ -33,15 +35,23 @@ _DROPPED = re.compile(
     r"<script\b.*?</script>|<style\b.*?</style>|<!--.*?-->|<(?:[/?]?[A-Za-z]|!)[^<>]*>"
     r"|!\[[^\[\]]*\]\([^()]*\)|\$\$?[^$]+\$\$?"
 )
+_TARGET = re.compile(r"(?<=\])\(([^()]*)\)")
 _MUCH: Final = 3
+_LONGEST: Final = 20_000
+"""Characters; what is done here takes time in the square of a text's length."""
+_ADDRESSES: Final = 40
+"""Addresses in a text of which repetitions are looked for."""
 _NO_BONES = re.compile(r"[\W_]+")
 
 
 def mangled(base: str, text: str) -> bool:
     """Whether ``text`` is what an editor that damages marks may have made of ``base``."""
+    if max(len(base), len(text)) > _LONGEST:
+        return False
     lost = base
     for pattern, put in _LOSES:
         lost = pattern.sub(put, lost)
+    lost = " ".join(lost.split())
     marks = marks_in(base)
     if lost != base and key(lost, marks) == key(text, marks):
         return True
@@ -58,9 +68,12 @@ def mangled(base: str, text: str) -> bool:
 
 def dropped(base: str, text: str) -> bool:
     """Whether ``text`` is ``base`` without what looks like HTML, an image or a formula."""
-    if not _DROPPED.search(base):
+    if max(len(base), len(text)) > _LONGEST or not _DROPPED.search(base):
         return False
-    return _bones(_DROPPED.sub("", key(base))) == _bones(_DROPPED.sub("", key(text)), base)
+    wanted, said = _bones(_DROPPED.sub("", key(base))), bones(base)
+    plain = key(text)
+    unlinked = _TARGET.sub(lambda link: "" if bones(link[1]) in said else link[0], plain)
+    return any(_bones(_DROPPED.sub("", left), base) == wanted for left in {plain, unlinked})
 
 
 def certainly_dropped(base: str) -> bool:
@@ -96,13 +109,14 @@ def _bones(text: str, base: str | None = None) -> str:
     beginnings of the address stand before it, and the whole of it more than once.
     """
     found = bones(_CLASS.sub("", text))
-    for address in map(cut_url, _ADDRESS.findall(base if base is not None else text)):
+    addresses = _ADDRESS.findall(base if base is not None else text)
+    for address in map(cut_url, dict.fromkeys(addresses[:_ADDRESSES])):
         once = bones(address)
         found = re.sub(f"(?:(?:mailto)?{once}){{2,}}", once, found)
         at = found.find(once) if len(once) > _BEGINNING else -1
         while at >= _BEGINNING:
             cut = max(
-                (n for n in range(_BEGINNING, len(once)) if found[:at].endswith(once[:n])),
+                (n for n in range(_BEGINNING, len(once)) if found.endswith(once[:n], 0, at)),
                 default=0,
             )
             if not cut:

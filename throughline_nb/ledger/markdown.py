@@ -25,7 +25,7 @@ MAX_BYTES: Final = 10_000_000
 """Larger files are not read."""
 
 _LAST_LINE = re.compile(
-    r"Ledger(?:\s+version\s+[`\\]*(?P<version>[\w.-]+?)[`\\]*)?"
+    r"Ledger(?:\s+version[*_\\]*\s+[`*_\\]*(?P<version>[\w.-]+?)[`*_\\]*)?"
     r"\s+(?:·|&middot;|\\·)\s+next(?P<numbers>(?:\s+[CSFDQP][0-9]{1,9})+)[ \t*_\\]*(?=\n|$)"
 )
 _CUT_LAST_LINE = re.compile(r"\n(?:L|Le|Led|Ledg|Ledge|Ledger(?: (?:v|ver\w*|·).*)?)\s*\Z")
@@ -102,7 +102,7 @@ def read(text: str | bytes, base: Ledger | None = None) -> Reading:
         front.get("version") or top.version or last.version or top.remains_version,
         (*front.notices, *notices),
         last.stands,
-        int(number) if number.isdecimal() and number.isascii() else FORMAT,
+        int(number[:9]) if number.isdecimal() and number.isascii() else FORMAT,
     )
 
 

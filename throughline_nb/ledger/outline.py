@@ -27,7 +27,9 @@ _ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*")
 _FENCE = re.compile(r" {0,9}(`{3,}(?=[^`]*$)|~{3,})(.*)")
 _ATTRIBUTES = re.compile(r"[ \t]*(?<!\\)\{[#.:][^{}`]*\}[ \t]*$")
-_NOT_PARAGRAPH = re.compile(r"\s|>|\||\#{1,6}(?:[ \t]|$)|[-*+][ \t]|[0-9]{1,9}[.)][ \t]|<!--")
+_NOT_PARAGRAPH = re.compile(
+    r"\s|>|\||\#{1,6}(?:[ \t]|$)|[-*+][ \t]|[0-9]{1,9}[.)][ \t]|<!--|(?:=+|-+)[ \t]*$"
+)
 
 
 class Heading(msgspec.Struct, frozen=True):
@@ -163,30 +165,38 @@ def _fences(lines: list[str]) -> tuple[tuple[int, int], ...]:
         for number, line in enumerate(lines)
         if ("```" in line or "~~~" in line) and (match := _FENCE.fullmatch(line))
     ]
+    titles = _known_titles(lines) if marks else []
+    never_closed: dict[str, int] = {}
     at = 0
     while at < len(marks):
         number, mark, _ = marks[at]
         at += 1
+        if len(mark) >= never_closed.get(mark[0], len(mark) + 1):
+            continue
         for other in range(at, len(marks)):
             closing, closing_mark, info = marks[other]
             if closing_mark.startswith(mark) and not info:
-                outside = lines[:number] + lines[closing + 1 :]
-                if not _swallows(lines[number + 1 : closing], outside):
+                if not _swallows(number, closing, titles):
                     found.append((number, closing + 1))
                     at = other + 1
                 break
+        else:
+            never_closed[mark[0]] = len(mark)
     return tuple(found)
 
 
-def _swallows(inside: list[str], outside: list[str]) -> bool:
+def _swallows(start: int, end: int, titles: list[tuple[int, str]]) -> bool:
     """Whether two stray fences enclose sections of the ledger itself."""
-    return bool(_known_titles(inside) - _known_titles(outside))
+    inside = {name for number, name in titles if start < number < end}
+    return bool(inside - {name for number, name in titles if not start < number < end})
 
 
-def _known_titles(lines: list[str]) -> set[str]:
-    found = (_ATX.fullmatch(line) for line in lines if line.lstrip(" ").startswith("#"))
-    return {
-        names
-        for atx in found
-        if atx and (names := _TITLES.get(_title(atx[2] or "").casefold(), ""))
-    }
+def _known_titles(lines: list[str]) -> list[tuple[int, str]]:
+    """Where titles of the ledger's sections stand, in fences or not."""
+    found: list[tuple[int, str]] = []
+    for number, line in enumerate(lines):
+        atx = _ATX.fullmatch(line) if line.lstrip(" ").startswith("#") else None
+        name = _TITLES.get(_title(atx[2] or "").casefold()) if atx else None
+        if name:
+            found.append((number, name))
+    return found

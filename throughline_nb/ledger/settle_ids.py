@@ -1,11 +1,15 @@
 """Which entry of the base each bullet of a file is, and the ids of those that are new."""
 
 from collections.abc import Mapping
+from typing import Final
 
 from throughline_nb.ledger.drafts import Draft, Raw
 from throughline_nb.ledger.loosely import equal
-from throughline_nb.ledger.model import BY_ATTR, SECTIONS, Ledger
+from throughline_nb.ledger.model import BY_ATTR, SECTIONS, Entry, Ledger
 from throughline_nb.ledger.settle_entry import read_value
+
+_FILLED: Final = ("origin", "added")
+"""What nobody types: where it stands, an editor lost the id of an entry that was there before."""
 
 
 def give_ids(
@@ -50,18 +54,36 @@ def _old_ids(found: Draft, base: Ledger | None) -> list[str]:
         ident = "" if ident in taken else ident
         taken.add(ident)
         ids.append(ident)
-    if base is not None:
-        for index, raw in enumerate(found.entries):
-            if not ids[index] and not raw.ident:
-                ids[index] = _lost_id(raw, base, taken)
+    absent = [] if base is None else [e for e in base.entries() if e.id not in {*taken, *bold}]
+    for index, raw in enumerate(found.entries):
+        if not ids[index] and not raw.ident:
+            lost = _lost(raw, absent)
+            if lost is not None:
+                absent.remove(lost)
+                ids[index] = lost.id
+            elif base is None and "added" in raw.fields:
+                ids[index] = raw.ident = _between(ids, index)
     return ids
 
 
-def _lost_id(raw: Raw, base: Ledger, taken: set[str]) -> str:
-    """The id of the entry that says the same and is nowhere else in the file, or empty."""
-    text = read_value(raw.text)
-    for entry in base.list(raw.attr):  # type: ignore[arg-type]
-        if entry.id not in taken and text and equal(entry.text, text):
-            taken.add(entry.id)
-            return entry.id
-    return ""
+def _lost(raw: Raw, absent: list[Entry]) -> Entry | None:
+    """The entry that says the same and is nowhere else in the file, or None."""
+    absent = [entry for entry in absent if entry.section.attr == raw.attr]
+    text = read_value(raw.text) if absent else ""
+    filled = {name: read_value(raw.fields[name]) for name in _FILLED if name in raw.fields}
+    for entry in absent:
+        if text and equal(entry.text, text):
+            return entry
+    for entry in absent if "added" in filled else ():
+        if all(getattr(entry, name) == value for name, value in filled.items()):
+            return entry
+    return None
+
+
+def _between(ids: list[str], index: int) -> str:
+    """The one id that is missing between the neighbours of a bullet, or empty."""
+    before, after = (ids[at] if 0 <= at < len(ids) else "" for at in (index - 1, index + 1))
+    if not before or before[0] != after[:1]:
+        return ""
+    ident = f"{before[0]}{int(before[1:]) + 1}"
+    return ident if int(after[1:]) == int(ident[1:]) + 1 and ident not in ids else ""
