@@ -14,6 +14,9 @@ from throughline_nb.ledger.model import BY_LETTER, ENGINE_FIELDS, STATES, STATUS
 RETURNS: Final = (*ENGINE_FIELDS, "state", "status")
 """Fields that come back from the base where a person left them out."""
 
+_NO_MARKS: Final = ("because", "by", "added", "step", "was")
+"""Fields whose values hold no marks, so that any at their ends is an editor's."""
+
 _WORDS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "status": ("todo", STATUSES),
     "state": ("unverified", STATES),
@@ -133,6 +136,8 @@ def _field(raw: Raw, name: str, base: Entry | None, *, cut_off: bool) -> str:
     if markdown is None:
         return before if cut_off or name in RETURNS else ""
     value = read_value(markdown)
+    if name in _NO_MARKS:
+        value = value.strip("*_\\ ")
     if name in raw.behind:
         whole = read_value(f"{markdown} {raw.behind[name]}")
         if equal(before, whole):

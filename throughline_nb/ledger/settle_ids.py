@@ -54,7 +54,8 @@ def _old_ids(found: Draft, base: Ledger | None) -> list[str]:
         ident = "" if ident in taken else ident
         taken.add(ident)
         ids.append(ident)
-    absent = [] if base is None else [e for e in base.entries() if e.id not in {*taken, *bold}]
+    here = taken | bold
+    absent = [entry for entry in base.entries() if entry.id not in here] if base else []
     for index, raw in enumerate(found.entries):
         if not ids[index] and not raw.ident:
             lost = _lost(raw, absent)
