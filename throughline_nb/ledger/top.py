@@ -12,8 +12,7 @@ import msgspec
 from throughline_nb.ledger.inline import one_line, unescape
 
 _COMMENT = re.compile(
-    r"(?<!# )(?<![`\\])[`\\]*+(?:<|&lt;)\\?!(?:[-–—\\]|&[a-z]+;)*"  # never in the title
-    r"\s*throughLine\s+ledger,\s+version\s+"
+    r"[`\\]*(?:<|&lt;)\\?!(?:[-–—\\]|&[a-z]+;)*\s*throughLine\s+ledger,\s+version\s+"
     r"(?P<version>[\w.\\-]+?)\.\s+Edit\s.*?(?:>|&gt;)(?:`+\{=html\})?",
     re.DOTALL | re.IGNORECASE,
 )
@@ -50,9 +49,10 @@ def clean_top(text: str, *, front_found: bool) -> Top:
         text: The lines before the first section.
         front_found: Whether the front matter itself could be read, so that there are no remains.
     """
-    comment = _COMMENT.search(text)
+    comment = next(filter(_outside_title, _COMMENT.finditer(text)), None)
     version = comment["version"].replace("\\", "") if comment else None
-    text = _EMPTY_FENCE.sub("", _COMMENT.sub("", text)).replace("<!-- -->", "")
+    text = _COMMENT.sub(lambda found: "" if _outside_title(found) else found[0], text)
+    text = _EMPTY_FENCE.sub("", text).replace("<!-- -->", "")
     if front_found:
         return Top(text, version)
     paragraphs = _paragraphs(text)
@@ -73,6 +73,12 @@ def clean_top(text: str, *, front_found: bool) -> Top:
         _named(remains, "project"),
         _named(remains, "throughline"),
     )
+
+
+def _outside_title(found: re.Match[str]) -> bool:
+    """Whether a comment is ours, and not a project's name that imitates it."""
+    line = found.string.rfind("\n", 0, found.start()) + 1
+    return not found.string.startswith("# ", line)
 
 
 def _is_remains(line: str) -> bool:
