@@ -48,17 +48,16 @@ def spelled(base: str, text: str) -> str:
     if all(word in known or key(word, marks) not in old_keys for word in set(new)):
         return text
     new_keys = [key(word, marks) for word in new]
-    if max(len(old), len(new)) > _ALIGNED_WORDS:
-        spelling = dict(zip(reversed(old_keys), reversed(old), strict=True))
-        words = [
-            word if word in known else spelling.get(folded, word)
-            for word, folded in zip(new, new_keys, strict=True)
-        ]
-        return " ".join(words)
-    matcher = SequenceMatcher(None, old_keys, new_keys, autojunk=False)
-    for at_old, at_new, size in matcher.get_matching_blocks():
-        new[at_new : at_new + size] = old[at_old : at_old + size]
-    return " ".join(new)
+    spelling = dict(zip(reversed(old_keys), reversed(old), strict=True))
+    result = [
+        word if word in known else spelling.get(folded, word)
+        for word, folded in zip(new, new_keys, strict=True)
+    ]
+    if max(len(old), len(new)) <= _ALIGNED_WORDS:
+        matcher = SequenceMatcher(None, old_keys, new_keys, autojunk=False)
+        for at_old, at_new, size in matcher.get_matching_blocks():
+            result[at_new : at_new + size] = old[at_old : at_old + size]
+    return " ".join(result)
 
 
 def spelled_prose(base: str, text: str) -> str:

@@ -41,6 +41,11 @@ _LONGEST: Final = 20_000
 """Characters; what is done here takes time in the square of a text's length."""
 _ADDRESSES: Final = 40
 """Addresses in a text of which repetitions are looked for."""
+_DAMAGED: Final = "\\[]`*_~{}"
+"""Marks of which a damaged text has more or fewer; where none differs, other signs do not."""
+
+_SIGN = re.compile(r"(?<=\s)([<>=]{1,2})(?=\s)")
+_SPELT: Final = {ord(sign): f"0{ord(sign)}0" for sign in "<>="}
 _NO_BONES = re.compile(r"[\W_]+")
 
 
@@ -62,6 +67,9 @@ def mangled(base: str, text: str) -> bool:
     text = _RAW_TEX.sub(r"\1", text)
     kinds = _MARKUP.intersection(text)
     if not kinds or not kinds <= _allowed(base):
+        return False
+    same_marks = all(base.count(mark) == text.count(mark) for mark in _DAMAGED)
+    if same_marks and "".join(base.split()) != "".join(text.split()):
         return False
     return _bones(base) == _bones(text, base)
 
@@ -98,8 +106,9 @@ def _allowed(base: str) -> frozenset[str]:
 
 
 def bones(text: str) -> str:
-    """Letters and digits alone."""
-    return _NO_BONES.sub("", unquote(key(text)))
+    """Letters and digits alone, and signs that stand alone, such as ``<``, spelt as digits."""
+    text = _SIGN.sub(lambda sign: sign[1].translate(_SPELT), unquote(key(text)))
+    return _NO_BONES.sub("", text)
 
 
 def _bones(text: str, base: str | None = None) -> str:

@@ -119,16 +119,19 @@ def _split_fields(raw: Raw, entry: Entry) -> None:
         if not found:
             continue
         text = value[: found[0][1]]
-        sure = len(found) >= _SURE_FIELDS or len(found) == len(missing)
-        if not sure or (
-            len(found) < _SURE_FIELDS and not equal(getattr(entry, holder), _read(text))
-        ):
+        ends = [start for _, start, _ in found[1:]] + [len(value)]
+        fields = {name: value[start:end] for (name, _, start), end in zip(found, ends, strict=True)}
+        known = {holder: text} | fields
+        same = [name for name, content in known.items() if _says(entry, name, content)]
+        if len(found) < _SURE_FIELDS and (len(found) < len(missing) or len(same) < len(found)):
             continue
         _set(raw, holder, text)
-        ends = [start for _, start, _ in found[1:]] + [len(value)]
-        for (name, _, start), end in zip(found, ends, strict=True):
-            raw.fields[name] = value[start:end]
+        raw.fields |= fields
         return
+
+
+def _says(entry: Entry, name: str, markdown: str) -> bool:
+    return equal(getattr(entry, name), _read(markdown))
 
 
 def join_broken(found: Draft, ids: Sequence[str], base: Ledger) -> None:

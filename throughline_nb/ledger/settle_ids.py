@@ -5,7 +5,7 @@ from typing import Final
 
 from throughline_nb.ledger.drafts import Draft, Raw
 from throughline_nb.ledger.loosely import equal
-from throughline_nb.ledger.model import BY_ATTR, SECTIONS, Entry, Ledger
+from throughline_nb.ledger.model import BY_ATTR, LABELS, SECTIONS, Entry, Ledger
 from throughline_nb.ledger.settle_entry import read_value
 
 _FILLED: Final = ("origin", "added")
@@ -75,7 +75,11 @@ def _lost(raw: Raw, absent: list[Entry]) -> Entry | None:
     for entry in absent:
         if text and equal(entry.text, text):
             return entry
-    for entry in absent if "added" in filled else ():
+    begins = text.partition(":")[0]
+    field = any(
+        LABELS.get(name, name) == begins for entry in absent for name in entry.section.fields
+    )
+    for entry in absent if "added" in filled and not field else ():
         if all(getattr(entry, name) == value for name, value in filled.items()):
             return entry
     return None
