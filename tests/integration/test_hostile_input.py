@@ -1,5 +1,6 @@
 """What a keyboard, a model or a broken client may hand in: nothing ends a chat or a project."""
 
+import shutil
 import sys
 
 import pytest
@@ -7,8 +8,11 @@ from chat_host import ChatHost
 
 from throughline_nb.chat import Message, fingerprint, storable
 from throughline_nb.engine.session import Engine
+from throughline_nb.errors import StoreError
 from throughline_nb.ledger import read
 from throughline_nb.store.home import Home
+from throughline_nb.store.ledgers import forget_ledgers
+from throughline_nb.store.project import Project
 
 HALF = "an emoji cut in half: \ud83d"
 DEEP: dict = {}
@@ -181,3 +185,114 @@ def test_a_chat_id_writes_nothing_but_its_own_field(engine, ident):
     assert read(text).ledger == found
     assert not found.constraints
     assert {record.actor for record in project(engine).history()} <= {"user", "model", "engine"}
+
+
+# --- what must be refused, or not lost -------------------------------------------------------
+
+
+@pytest.mark.parametrize("word", ["beta", "**beta**", "f1,F2", "F0", "F01", "f", "-F1", ".git"])
+def test_only_an_entry_is_purged(engine, bound, word):
+    bound.say("Go on.")
+    bound.tool("ledger_record", kind="finding", text="alpha beta gamma", source="user")
+    file = project(engine).path / "ledger.md"
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace("## Decisions", "See **BETA**.\n\n## Decisions"), encoding="utf-8")
+    bound.answer()
+    head = bound.say("Next.") and project(engine).repo.head()
+    for _ in range(2):
+        assert "removed from" not in bound.say(f"/tl purge {word}").text
+    assert project(engine).repo.head() == head
+
+
+@pytest.mark.slow
+def test_a_ledger_that_no_process_could_read_is_not_written(engine, bound):
+    bound.say("Go on.")
+    told = [
+        bound.tool("ledger_record", kind="finding", text=f"{n} {'word ' * 600_000}", source="user")
+        for n in range(4)
+    ]
+    assert [answer.startswith("Not done") for answer in told] == [False, False, False, True]
+    assert "10 MB" in told[3]
+    forget_ledgers()
+    assert len(ledger(Engine(engine.home)).findings) == 3
+    assert bound.tool("ledger_record", kind="finding", text="Short.").startswith("F4 added")
+
+
+def test_words_that_others_share_take_only_themselves_along(engine, bound):
+    bound.say("Go on.")
+    for text in (
+        "Llama.cpp",
+        "LLAMA-cpp defaults to 4,096 tokens",
+        "Ollama uses Llama.cpp inside",
+        "vLLM needs a GPU",
+    ):
+        bound.tool("ledger_record", kind="finding", text=text, source="user")
+    bound.say("/tl goal Compare llama.cpp with others")
+    bound.say("/tl purge F1")
+    bound.say("/tl purge F1")
+    now = ledger(engine)
+    assert now.goal == "Compare [purged] with others"
+    assert [entry.text for entry in now.findings] == [
+        "[purged] defaults to 4,096 tokens",
+        "Ollama uses [purged] inside",
+        "vLLM needs a GPU",
+    ]
+
+
+def test_a_rename_that_fails_changes_nothing(engine, bound, monkeypatch):
+    def full(*_args, **_kwargs):
+        raise StoreError("The disk is full; nothing was changed: make room.")
+
+    before = engine.projects.names()
+    with monkeypatch.context() as patched:
+        patched.setattr(Project, "commit", full)
+        outcome = bound.say("/tl rename another-name")
+    bound.answer()
+    assert outcome.text.startswith('[throughLine: "/tl rename another-name" did not work.')
+    assert engine.projects.names() == before
+    assert bound.say("Next.").status == f"throughLine: {before[0]}"
+
+
+@pytest.mark.parametrize("who", ["the engine, killed before it told the chats", "a person"])
+def test_a_chat_follows_its_project_to_another_name(engine, bound, who):
+    bound.turn_with("Begin.")
+    if who == "a person":
+        path = project(engine).path
+        path.rename(path.with_name("another-name"))
+    else:
+        engine.projects.rename(engine.projects.names()[0], "another-name")
+    for host in (engine, Engine(engine.home)):
+        bound.engine = host
+        assert bound.say("Next.").status == "throughLine: another-name"
+        assert bound.tool("ledger_record", kind="question", text="Why?").startswith(("Q1", "alr"))
+        bound.answer()
+    assert engine.chats.bound("another-name") == [bound.key]
+
+
+def test_a_chat_does_not_follow_one_of_two_copies(engine, bound):
+    bound.turn_with("Begin.")
+    path = project(engine).path
+    shutil.copytree(path, path.with_name("copy"))
+    path.rename(path.with_name("another-name"))
+    assert "no longer there" in bound.say("Next.").status
+
+
+def test_a_folder_that_cannot_be_made_is_one_line(engine, monkeypatch):
+    def full(*_args, **_kwargs):
+        raise OSError(28, "No space left on device")
+
+    chat = ChatHost(engine)
+    with monkeypatch.context() as patched:
+        patched.setattr(type(engine.home.path), "mkdir", full)
+        outcome = chat.say("/tl off")
+    assert outcome.text.startswith('[throughLine: "/tl off" was carried out.')
+    assert "no space left on device" in outcome.status
+
+
+def test_a_project_that_cannot_be_read_after_a_command_leaves_its_answer(bound, monkeypatch):
+    def damaged(_self):
+        raise StoreError("It is damaged; nothing was changed.")
+
+    monkeypatch.setattr(Project, "read", damaged)
+    outcome = bound.say("/tl list")
+    assert outcome.text.startswith('[throughLine: "/tl list" was carried out.')

@@ -197,11 +197,17 @@ class Engine:
         return self._execute(self._run(chat, "user", "", turn), line)
 
     def project_of(self, state: ChatState) -> Project | None:
-        """The chat's project; a project whose folder is gone unbinds the chat."""
+        """The chat's project; a project whose folder is gone unbinds the chat.
+
+        One that stands under another name, by hand or by a rename that was killed, is followed.
+        """
         if not state.project:
             return None
         if not self.projects.exists(state.project):
             gone = state.project
+            if moved := self.projects.holding(state.shown):
+                state.project = moved
+                return self._opened(moved)
             self.unbind(state)
             raise NotFoundError(
                 f"project {gone} is no longer there, so this chat is unbound; "

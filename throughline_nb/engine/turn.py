@@ -220,7 +220,10 @@ def _told(typed: str, reply: "Reply") -> str:
 def _position(engine: "Engine", chat: "Chat") -> str:
     if not chat.state.project:
         return ""
-    return status_line(engine.projects.open(chat.state.project).read().ledger)
+    try:
+        return status_line(engine.projects.open(chat.state.project).read().ledger)
+    except ThroughLineError:  # what was done must be told; the next turn says what is wrong
+        return ""
 
 
 def _with_status(outcome: Outcome, trouble: list[str]) -> Outcome:

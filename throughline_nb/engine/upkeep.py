@@ -1,8 +1,9 @@
 """The ``/tl`` commands that remove for good, check, and explain."""
 
-from throughline_nb.engine.registry import COMMANDS
+from throughline_nb.engine.registry import COMMANDS, UsageError, shown
 from throughline_nb.engine.run import Reply, Run
 from throughline_nb.errors import NotFoundError
+from throughline_nb.ledger.model import is_id
 
 
 @COMMANDS.add("project")
@@ -44,7 +45,9 @@ def purge(run: Run, id_: str) -> Reply:
     from throughline_nb.store.asked import said_again  # noqa: PLC0415 - the help does not need it
 
     run.absorb()
-    project, ident = run.project, id_.strip().upper()
+    project, ident = run.project, id_.strip().strip("*[]().#`").upper()
+    if not is_id(ident):
+        raise UsageError(f"purge: id was {shown(id_)}; allowed: the id of an entry, such as F12.")
     found = project.mentions(ident)
     if not found:
         raise NotFoundError(f"{ident} stands nowhere in {project.slug} or its history.")

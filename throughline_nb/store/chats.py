@@ -18,7 +18,7 @@ import msgspec
 from throughline_nb.chat import ChatKey
 from throughline_nb.errors import StoreError
 from throughline_nb.ledger.sources import Proof
-from throughline_nb.store.files import BINARY, write_all
+from throughline_nb.store.files import BINARY, reason, write_all
 from throughline_nb.store.home import Home, safe_name, write_atomic
 
 FORMAT = 1
@@ -137,7 +137,8 @@ class Chats:
         """Write the state of a bound or silenced chat; of any other, leave nothing on disk."""
         folder = self.folder(key)
         if not state.project:
-            (folder / PROOFS).unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # they are of no use, and are left out elsewhere
+                (folder / PROOFS).unlink(missing_ok=True)
         if not (state.project or state.off):
             self.delete(key)
             return
@@ -160,7 +161,8 @@ class Chats:
         self._home.ensure_writable()
         folder = self.folder(key)
         if not os.path.isdir(folder):  # noqa: PTH112 - on the path of every turn
-            folder.mkdir(parents=True, exist_ok=True)
+            with _explained(folder):
+                folder.mkdir(parents=True, exist_ok=True)
         return folder
 
     def delete(self, key: ChatKey) -> None:
@@ -191,6 +193,10 @@ class Chats:
             msgspec.json.encode(_ProofLine(turn, tuple(proofs))) + b"\n"
             for turn, proofs in found.items()
         )
+        with _explained(folder):
+            self._append(key, folder, line)
+
+    def _append(self, key: ChatKey, folder: Path, line: bytes) -> None:
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | BINARY
         try:
             handle = os.open(f"{folder}/{PROOFS}", flags, 0o666)
@@ -220,6 +226,18 @@ class Chats:
             if kept:
                 found.append((line.turn, kept))
         return [proof for _, proofs in found for proof in proofs]
+
+
+@contextlib.contextmanager
+def _explained(folder: Path) -> Iterator[None]:
+    """Say in one line what the system refused."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(
+            f"{folder} could not be written ({reason(error)}); what the ledger holds is kept: "
+            "check permissions and free space."
+        ) from error
 
 
 def _look(file: Path | str) -> tuple[int, int, int] | None:

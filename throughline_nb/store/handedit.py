@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from throughline_nb.errors import NewerFormatError
+from throughline_nb.errors import NewerFormatError, RefusedError
 from throughline_nb.ledger import Entry, Ledger, UnreadableLedger, merge, read, write
 from throughline_nb.ledger.delta import changes, sentence
 from throughline_nb.ledger.model import FORMAT, SECTIONS
@@ -142,7 +142,11 @@ def _edit(project: "Project", tip: Tip, raw: bytes, stamp: Stamp, notices: list[
     )
     subject = f"Edited by hand: {sentence(changes(ours, after))}"
     parents = (tip.head, edit)
-    return project.commit(tip, after, subject, _as_user(stamp), parents=parents, draft=draft)
+    try:
+        return project.commit(tip, after, subject, _as_user(stamp), parents=parents, draft=draft)
+    except RefusedError as error:
+        notices.append(_rescue(project, tip, raw, str(error).split(";")[0], stamp))
+        return tip
 
 
 def _merged(project: "Project", base: Ledger, ours: Ledger, raw: bytes) -> tuple[Ledger, list[str]]:

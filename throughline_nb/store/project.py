@@ -10,9 +10,10 @@ from contextlib import contextmanager, suppress
 
 import msgspec
 
-from throughline_nb.errors import NewerFormatError, NotFoundError
+from throughline_nb.errors import NewerFormatError, NotFoundError, RefusedError
 from throughline_nb.ledger import Ledger, UnreadableLedger, write
 from throughline_nb.ledger.cascade import settle
+from throughline_nb.ledger.markdown import MAX_BYTES
 from throughline_nb.ledger.model import FORMAT, Actor
 from throughline_nb.ledger.rules import protect
 from throughline_nb.store import driver, gitrun, handedit, history, purge, refs, turns
@@ -204,6 +205,11 @@ class Project:
         repo = self.repo
         version = next_version(tip.now.version)
         data = write(after, version).encode("utf-8")
+        if len(data) > MAX_BYTES:  # the next process could not read it
+            raise RefusedError(
+                f"The ledger of “{self.slug}” would be over {MAX_BYTES // 10**6} MB; nothing "
+                "was changed: keep long texts in files, and record where they are."
+            )
         draft = draft or repo.draft()
         blob = draft.blob(data)
         author = gitrun.identity(repo.git) if stamp.actor == "user" else gitrun.ENGINE

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from throughline_nb.errors import NotFoundError, RefusedError, StoreError
+from throughline_nb.errors import NotFoundError, RefusedError, StoreError, ThroughLineError
 from throughline_nb.ledger import Ledger, write
 from throughline_nb.ledger.delta import clip
 from throughline_nb.store import driver, gitrun, handedit, purge
@@ -92,6 +92,15 @@ class Projects:
         hint = f"did you mean “{near[0]}”?" if near else "`/tl list` shows those that there are."
         raise NotFoundError(f"There is no project “{clip(name)}”; {hint}")
 
+    def holding(self, version: str) -> str:
+        """Slug of the only project that has a version of this name; empty where none has."""
+        found = []
+        for name in self.names() if version else ():
+            with suppress(ThroughLineError):
+                if self.open(name).at(version).version == version:
+                    found.append(name)
+        return found[0] if len(found) == 1 else ""
+
     def free_slug(self, title: str) -> str:
         """A slug for a new project that no project has."""
         return slug(title, _Taken(self))
@@ -156,8 +165,12 @@ class Projects:
                     f"{old.path} could not be renamed ({reason(error)}); nothing was changed: "
                     "close the programs that have it open."
                 ) from error
-            tip = project.tip()
-            tip = project.commit(tip, tip.now.ledger, f"Renamed from {name} to {new}", stamp)
+            try:
+                tip = project.tip()
+                tip = project.commit(tip, tip.now.ledger, f"Renamed from {name} to {new}", stamp)
+            except BaseException:
+                project.path.rename(old.path)
+                raise
             project.show(tip, text)
         return project
 

@@ -129,6 +129,23 @@ class Redactor:
         for value in self._texts:
             if len(value) >= _TELLING:
                 text = text.replace(value, PLACEHOLDER)
+        return self._without_words(text) if self._repeats(text) else text
+
+    def _without_words(self, text: str) -> str:
+        """``text`` without the words in whatever spelling; the rest of it stays."""
+        for value in self._texts.values():
+            while len(value) >= _TELLING:
+                kept = [at for at, c in enumerate(text) if c.isalnum()]
+                squeezed, places = "", []
+                for at in kept:
+                    folded = text[at].casefold()
+                    squeezed += folded
+                    places += [at] * len(folded)
+                found = squeezed.find(value)
+                if found < 0:
+                    break
+                end = places[found + len(value) - 1] + 1
+                text = text[: places[found]] + PLACEHOLDER + text[end:]
         return PLACEHOLDER if self._repeats(text) else text
 
     def _repeats(self, text: str) -> bool:
