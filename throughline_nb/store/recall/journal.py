@@ -1,0 +1,147 @@
+"""``history.jsonl``: the messages of a chat in the order in which they were seen, append only.
+
+One JSON object a line: a message, or ``{"rewind": 41}``, which says that turn 41 and all after it
+were edited or regenerated. Lines that are no such object are passed over. A last line without its
+newline was torn by a crash or a full disk; it is never read, and the next writer cuts it off.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from throughline_nb.errors import StoreError
+from throughline_nb.store.files import BINARY, reason, write_all
+
+NAME: Final = "history.jsonl"
+
+
+class Record(msgspec.Struct, omit_defaults=True):
+    """A line of the file: a message, or a rewind.
+
+    ``before`` says that ``time`` is when the message was met, not when it was said.
+    """
+
+    turn: int = 0
+    role: str = ""
+    text: str = ""
+    time: float | None = None
+    before: bool = False
+    tool: str = ""
+    args: Mapping[str, Any] = {}
+    call_id: str = ""
+    failed: bool = False
+    rewind: int | None = None
+
+
+_ENCODE: Final = msgspec.json.Encoder().encode
+_DECODE: Final = msgspec.json.Decoder(Record).decode
+
+
+def encoded(record: Record) -> bytes:
+    """A line."""
+    try:
+        return _ENCODE(record) + b"\n"
+    except (UnicodeEncodeError, ValueError):  # half of a surrogate pair, as JavaScript cuts them
+        whole = msgspec.structs.replace(
+            record, text=_paired(record.text), tool=_paired(record.tool)
+        )
+        return _ENCODE(msgspec.structs.replace(whole, args={})) + b"\n"
+
+
+def decoded(line: bytes) -> Record | None:
+    """A line's record; None where it is none."""
+    try:
+        record = _DECODE(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+    return record if record.rewind is not None or record.role else None
+
+
+def _paired(text: str) -> str:
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def append(path: Path, data: bytes, end: int | None) -> int:
+    """Write lines at the end; whole or not at all.
+
+    Args:
+        path: The file; made if it is not there.
+        data: Whole lines.
+        end: Where the last whole line is known to end; None to look for it.
+
+    Returns:
+        Where the first of the lines begins.
+
+    Raises:
+        StoreError: The disk is full or the file cannot be written; it is as it was.
+    """
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | BINARY, 0o666)
+        try:
+            size = os.fstat(handle).st_size
+            if end is None or size != end:
+                end = whole(handle, size)
+            if size != end:
+                os.ftruncate(handle, end)
+            os.lseek(handle, end, os.SEEK_SET)
+            try:
+                write_all(handle, data)
+            except BaseException:
+                os.ftruncate(handle, end)
+                raise
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise StoreError(
+            f"recall could not write {path} ({reason(error)}); what it held is kept, the newest "
+            "messages are not in it: check permissions and free space."
+        ) from error
+    return end
+
+
+def whole(handle: int, size: int) -> int:
+    """Where the last whole line of an open file ends."""
+    block = 1 << 16
+    while size:
+        start = max(0, size - block)
+        os.lseek(handle, start, os.SEEK_SET)
+        found = os.read(handle, size - start).rfind(b"\n")
+        if found >= 0:
+            return start + found + 1
+        size = start
+    return 0
+
+
+def lines(path: Path, start: int = 0) -> Iterator[tuple[int, bytes]]:
+    """Whole lines from a byte on, each with where it begins."""
+    with path.open("rb") as file:
+        file.seek(start)
+        for line in file:
+            if not line.endswith(b"\n"):
+                return
+            yield start, line
+            start += len(line)
+
+
+def line_at(path: Path, at: int, size: int) -> Record | None:
+    """The record of one line."""
+    with path.open("rb") as file:
+        file.seek(at)
+        return decoded(file.read(size))
+
+
+def living(path: Path) -> list[tuple[int, int]]:
+    """Where the lines begin, and how long they are, that nothing superseded."""
+    kept: list[tuple[int, int, int]] = []
+    for at, line in lines(path):
+        record = decoded(line)
+        if record is None:
+            continue
+        if record.rewind is None:
+            kept.append((record.turn, at, len(line)))
+        else:
+            kept = [item for item in kept if item[0] < record.rewind]
+    return [(at, size) for _, at, size in kept]

@@ -1,0 +1,156 @@
+"""The best passages put into a budget of tokens, headers counted."""
+
+import datetime as dt
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import Final
+
+import msgspec
+
+from throughline_nb.ledger.fence import tokens as estimate
+
+WHOLE: Final = 15
+"""Passages up to this rank are given whole, later ones as an excerpt."""
+
+EXCERPT: Final = 120
+"""Characters of an excerpt, about."""
+
+MISSES: Final = 9
+"""So many passages may not fit before packing ends."""
+
+_PER_TURN: Final = 2
+"""Passages of one turn's tools."""
+
+_SENTENCE: Final = re.compile(
+    r"[^.!?。！？\n]*(?:[.!?。！？]+(?=[\s\"'”’)]|$|[^\W\d_])|\n|$|[.!?])"
+)
+
+
+class Passage(msgspec.Struct, frozen=True):
+    """A passage that was found.
+
+    Attributes:
+        turn: Its turn.
+        role: ``user``, ``assistant``, ``tool`` or what the host calls its speaker.
+        time: When it was first seen, in seconds since the epoch; None where that is not known.
+        text: Its text, or the sentences of it that answer best, joined by ``…``.
+        score: How well it answers; comparable within one search only.
+        before: Whether ``time`` is only the time before which it was said.
+        tool: Name of the tool that it comes from.
+    """
+
+    turn: int
+    role: str
+    time: float | None
+    text: str
+    score: float
+    before: bool = False
+    tool: str = ""
+
+    @property
+    def head(self) -> str:
+        """The short header: ``[41 user]``, ``[41 tool read_webpage]``."""
+        name = f"{self.role} {self.tool}" if self.tool else self.role
+        return f"[{self.turn} {name}]"
+
+
+def moment(passage: Passage) -> str:
+    """When a passage was seen, in words; empty where that is not known."""
+    if passage.time is None:
+        return ""
+    try:
+        time = dt.datetime.fromtimestamp(passage.time, tz=dt.UTC)
+    except (OverflowError, OSError, ValueError):
+        return ""
+    return f"{'before ' if passage.before else ''}{time:%Y-%m-%d %H:%M} UTC"
+
+
+def lines(passages: Iterable[Passage]) -> list[str]:
+    """Passages as the model and a person read them: the time once, where it changes."""
+    result, last = [], ""
+    for passage in passages:
+        seen = moment(passage)
+        if seen != last and seen:
+            result.append(f"{seen}:")
+        last = seen
+        result.append(f"{passage.head} {' '.join(passage.text.split())}")
+    return result
+
+
+def pack(
+    found: Iterable[Passage], words: Iterable[str], budget: int, *, opening: int = 0
+) -> list[Passage]:
+    """Take passages, best first, as long as they fit.
+
+    Args:
+        found: Passages whole, best first; read only as far as needed.
+        words: The query's words, folded, by which the sentences of an excerpt are chosen.
+        budget: Tokens, estimated, for texts and headers.
+        opening: Tokens already used.
+    """
+    wanted = frozenset(words)
+    taken: list[Passage] = []
+    spent, misses, rank = opening, 0, 0
+    times: set[str] = set()
+    of_tools: Counter[int] = Counter()
+    seen: set[tuple[str, str]] = set()
+    for passage in found:
+        body = " ".join(passage.text.split())
+        if not body or ((passage.tool, body) in seen and passage.tool):
+            continue
+        if passage.tool:
+            if of_tools[passage.turn] >= _PER_TURN:
+                continue
+            of_tools[passage.turn] += 1
+            seen.add((passage.tool, body))
+        rank += 1
+        text = body if rank <= WHOLE else excerpt(body, wanted)
+        time = moment(passage)
+        extra = 0 if time in times or not time else estimate(time) + 1
+        cost = estimate(f"{passage.head} {text}\n") + extra
+        if spent + cost > budget and rank <= WHOLE:
+            text = excerpt(body, wanted)
+            cost = estimate(f"{passage.head} {text}\n") + extra
+        if spent + cost > budget:
+            misses += 1
+            if misses >= MISSES:
+                break
+            continue
+        spent += cost
+        times.add(time)
+        whole = passage.text.strip() if text == body else text
+        taken.append(msgspec.structs.replace(passage, text=whole))
+    return taken
+
+
+def excerpt(text: str, words: frozenset[str], length: int = EXCERPT) -> str:
+    """The sentences with most of the words, in their order, as many as fit; joined by ``…``."""
+    if len(text) <= length:
+        return text
+    sentences = [found.strip() for found in _SENTENCE.findall(text) if found.strip()]
+    folded = [(_hits(sentence, words), -at) for at, sentence in enumerate(sentences)]
+    chosen: list[int] = []
+    room = length
+    for hits, negative in sorted(folded, reverse=True):
+        sentence = sentences[-negative]
+        if len(sentence) <= room and (hits or not chosen):
+            chosen.append(-negative)
+            room -= len(sentence) + 1
+        elif not chosen:
+            return _around(sentence, words, length)
+    return " … ".join(sentences[at] for at in sorted(chosen))
+
+
+def _hits(sentence: str, words: frozenset[str]) -> int:
+    low = sentence.casefold()
+    return sum(word in low for word in words)
+
+
+def _around(sentence: str, words: frozenset[str], length: int) -> str:
+    """A window of a long sentence, round the first of the words."""
+    low = sentence.casefold()
+    places = [low.find(word) for word in words if word in low]
+    start = max(0, min(places, default=0) - length // 3)
+    cut = sentence[start : start + length]
+    return f"{'…' if start else ''}{cut.strip()}{'…' if start + length < len(sentence) else ''}"
