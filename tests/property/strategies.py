@@ -278,13 +278,14 @@ def entries(letter: str, text: st.SearchStrategy[str] = some_texts) -> st.Search
 
 
 @st.composite
-def ledgers(draw, *, most: int = 4, prose: bool = True) -> Ledger:
+def ledgers(draw, *, most: int = 4, prose: bool = True, front: bool = True) -> Ledger:
     """Valid ledgers.
 
     Args:
         draw: Given by hypothesis.
         most: Largest number of entries of one kind.
         prose: Whether text of the person's own stands in it.
+        front: Whether its name is any text, and front matter of the person's own stands in it.
     """
     lists: dict[str, tuple[Entry, ...]] = {}
     free: list[int] = []
@@ -301,9 +302,11 @@ def ledgers(draw, *, most: int = 4, prose: bool = True) -> Ledger:
             draw(st.permutations(numbered)) if section.attr == "plan" else numbered
         )
     ledger = Ledger(
-        project=draw(st.one_of(st.sampled_from(["llm-runtimes", "a_b", ""]), texts)),
+        project=draw(st.one_of(st.sampled_from(["llm-runtimes", "a_b", ""]), texts))
+        if front
+        else "llm-runtimes",
         goal=draw(texts),
-        meta=draw(metas),
+        meta=draw(metas) if front else (),
         next=tuple(free),
         **lists,
     )

@@ -151,7 +151,7 @@ DAMAGES: dict[str, Callable[[str], str]] = {
     "lost_front_matter": lambda text: text.partition("\n---\n\n")[2],
     "lost_comment": outside_front(r"(?m)^<!-- throughLine ledger.*?-->\n\n", ""),
     "lost_front_matter_and_comment": lambda text: text[text.index("\n# ") :],
-    "lost_last_line_s_version": outside_front(r"(?m)^Ledger version `.*?` ·", "Ledger ·"),
+    "lost_last_line_s_version": outside_front(r"Ledger version `\S*` ·(?=.*\n\Z)", "Ledger ·"),
     "front_matter_as_paragraph": lambda text: re.sub(
         r"\A---\n(.*?)\n---\n",
         lambda m: f"* * *\n\n{' '.join(m[1].split())}\n\n* * *\n",
@@ -181,6 +181,8 @@ DAMAGES: dict[str, Callable[[str], str]] = {
     "comment_as_code": outside_front(r"(?m)^(<!-- throughLine.*?-->)", "```{=html}\n\\1\n```"),
     "comment_escaped": outside_front(r"(?m)^<(!-- throughLine.*?--)>", r"\\<\1\\>"),
     "comment_as_entities": outside_front(r"(?m)^<(!-- throughLine.*?--)>", r"&lt;\1&gt;"),
-    "last_line_joined": lambda text: re.sub(r"\n+(?=Ledger version)", " ", text),
-    "last_line_escaped": outside_front(r"Ledger version `(.*?)` ·", r"Ledger version \\`\1\\` ·"),
+    "last_line_joined": lambda text: re.sub(r"\n+(?=Ledger version.*\n\Z)", " ", text),
+    "last_line_escaped": outside_front(
+        r"Ledger version `(\S*)` ·(?=.*\n\Z)", r"Ledger version \\`\1\\` ·"
+    ),
 }

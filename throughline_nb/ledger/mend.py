@@ -121,9 +121,9 @@ def _split_fields(raw: Raw, entry: Entry) -> None:
         text = value[: found[0][1]]
         ends = [start for _, start, _ in found[1:]] + [len(value)]
         fields = {name: value[start:end] for (name, _, start), end in zip(found, ends, strict=True)}
-        known = {holder: text} | fields
-        same = [name for name, content in known.items() if _says(entry, name, content)]
-        if len(found) < _SURE_FIELDS and (len(found) < len(missing) or len(same) < len(found)):
+        same = [name for name, content in fields.items() if _says(entry, name, content)]
+        certain = _says(entry, holder, text) or (len(same) == len(fields) > 1)
+        if len(found) < _SURE_FIELDS and (len(found) < len(missing) or not certain):
             continue
         _set(raw, holder, text)
         raw.fields |= fields
