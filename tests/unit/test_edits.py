@@ -6,6 +6,7 @@ from throughline_nb.errors import NotFoundError, RefusedError
 from throughline_nb.ledger import Ledger, edits
 from throughline_nb.ledger.cascade import settle
 from throughline_nb.ledger.edits import By
+from throughline_nb.ledger.model import Entry
 
 MODEL = By("model", "turn 3 of lmstudio/17", "2026-10-17T12:04:09Z")
 USER = By("user", "", "2026-10-17T12:05:00Z")
@@ -173,3 +174,29 @@ def test_unknown_ids_are_told_with_what_there_is():
         edits.find(ledger, "F1", "question")
     with pytest.raises(RefusedError, match="because"):
         edits.record(ledger, "decision", "Do it", MODEL, because="the docs")
+
+
+@pytest.mark.parametrize(
+    ("text", "constraint", "goal"),
+    [
+        ("Use only MIT code", "Use only MIT code", "Old"),
+        ("note: use only MIT code", "note: use only MIT code", "Old"),
+        ("constraint: Use only MIT code", "Use only MIT code", "Old"),
+        ("Goal: New", None, "New"),
+    ],
+)
+def test_a_proposal_is_accepted_as_it_was_read(text, constraint, goal):
+    proposal = Entry(id="P1", text=text, by="user")
+    before = Ledger(goal="Old", proposals=(proposal,), next=(1, 1, 1, 1, 1, 2))
+    after = edits.accept(before, "P1", By("user")).ledger
+    assert after.goal == goal
+    assert [entry.text for entry in after.constraints] == ([constraint] if constraint else [])
+    assert not after.proposals
+
+
+@pytest.mark.parametrize("kind", ["goal", "constraint"])
+@pytest.mark.parametrize("text", ["Other words", "note: other words"])
+def test_a_proposal_that_is_reworded_proposes_the_same_kind(kind, text):
+    first = edits.record(Ledger(goal="Old"), kind, "Some words", By("model")).ledger
+    after = edits.record(first, "proposal", text, By("model"), ident="P1").ledger
+    assert after.proposals[0].proposes == (kind, text)

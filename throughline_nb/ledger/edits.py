@@ -120,7 +120,10 @@ def record(  # noqa: C901 - one operation, each field one line
         if name not in BY_KIND[kind].fields:
             raise RefusedError(f"A {kind} has no {name}; nothing was recorded.")
     if ident:
-        return _change(ledger, find(ledger, ident, kind), text, by, fields)
+        entry = find(ledger, ident, kind)
+        if text and kind == "proposal" and text.partition(":")[0] not in PROPOSABLE:
+            text = f"{entry.proposes[0]}: {text}"
+        return _change(ledger, entry, text, by, fields)
     if not text:
         raise RefusedError(f"text is empty; say what the {kind} is.")
     twin = _twin(ledger, kind, text)

@@ -129,7 +129,9 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     def proposes(self) -> tuple[str, str]:
         """Of a proposal: what it proposes (``goal`` or ``constraint``) and the proposed text."""
         what, _, text = self.text.partition(":")
-        return what.strip().lower(), text.strip()
+        if what.strip().lower() in PROPOSABLE:
+            return what.strip().lower(), text.strip()
+        return "constraint", self.text  # as a person writes one by hand
 
     @property
     def retracted(self) -> bool:
@@ -211,9 +213,7 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     def empty(self) -> bool:
         """Whether neither user nor model recorded anything."""
         return not (
-            self.goal
-            or self.prose
-            or any(entry.by != "engine" for entry in self.entries())
+            self.goal or self.prose or any(entry.by != "engine" for entry in self.entries())
         )
 
 
