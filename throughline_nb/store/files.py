@@ -8,7 +8,8 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import wait as wait_for
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -87,13 +88,20 @@ def sync_together(handles: Sequence[int]) -> None:
     Raises:
         OSError: One of them could not be synced.
     """
-    if len(handles) > 1:
-        with suppress(RuntimeError):  # no new threads while the interpreter ends
-            for _ in _pool(os.getpid()).map(sync, handles):
-                pass
-            return
-    for handle in handles:
-        sync(handle)
+    here, others = list(handles[:1]), handles[1:]
+    running: list[Future[None]] = []
+    try:
+        for handle in others:
+            running.append(_pool(os.getpid()).submit(sync, handle))  # noqa: PERF401 - may stop
+    except RuntimeError:  # no new threads while the interpreter ends
+        here += others[len(running) :]
+    try:
+        for handle in here:
+            sync(handle)
+    finally:
+        wait_for(running)  # before anyone closes a handle
+    for each in running:
+        each.result()
 
 
 def sync(handle: int) -> None:
