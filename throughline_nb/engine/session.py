@@ -16,6 +16,7 @@ from throughline_nb.chat import ChatKey, History
 from throughline_nb.engine import views
 from throughline_nb.engine.cleaning import Cleaner
 from throughline_nb.engine.operations import COMMANDS, TOOLS
+from throughline_nb.engine.recalling import Recalls
 from throughline_nb.engine.registry import Operation
 from throughline_nb.engine.run import Reply, Run
 from throughline_nb.engine.turn import Outcome, preprocess
@@ -70,6 +71,7 @@ class Engine:
         self.cleaner = Cleaner(self, chat_exists)
         self.projects = Projects(home)
         self.chats = Chats(home)
+        self.recalls = Recalls(self)
         self._chats: dict[ChatKey, Chat] = {}
         self._open: dict[str, Project] = {}
         self.news: list[str] = []
@@ -111,9 +113,14 @@ class Engine:
 
     def tools(self, key: ChatKey | None) -> tuple[Operation, ...]:
         """The tools that the model is offered in a chat."""
-        if key is None or not self.fresh(self.chat(key)).project:
+        if key is None:
             return ()
-        return tuple(TOOLS)
+        state = self.fresh(self.chat(key))
+        offered = {
+            "project": bool(state.project),
+            "recall": state.recall and self.recalls.ready(key),
+        }
+        return tuple(tool for tool in TOOLS if offered[tool.needs])
 
     def call(self, key: ChatKey, name: str, given: Mapping[str, Any]) -> str:
         """Execute a tool call of the model; what does not fit or fails is told in one line."""

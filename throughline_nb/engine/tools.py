@@ -148,6 +148,22 @@ def ledger_resolve(
     return _result(edited, snapshot.ledger)
 
 
+@TOOLS.add("recall")
+def recall(run: Run, query: str = "", turn: int = 0, page: int = 1) -> str:
+    """Search everything that was said in this chat, also what is no longer in the context.
+
+    The best passages, each with its turn, speaker and time; or one turn in full.
+
+    Args:
+        query: Words to look for, best those that stood there: names, figures, terms.
+        turn: Number of a turn to read in full, instead of a query.
+        page: Page of that turn, from 1.
+    """
+    from throughline_nb.engine.recalling import answer  # noqa: PLC0415 - it registers a command
+
+    return answer(run, query, turn, page)
+
+
 def _result(edited: Edited, ledger: Ledger) -> str:
     lines = [stated(neutral(clip(edited.sentence, 160)))]
     entry = ledger.get(edited.id) if edited.id else None

@@ -71,6 +71,7 @@ def preprocess(engine: "Engine", chat: "Chat", text: str, history: History) -> O
     if bound_to and not state.project:  # its folder is gone
         _guarded(lambda: engine.chats.save(chat.key, state), trouble)
     _guarded(lambda: reconcile(engine, chat, history), trouble)
+    _guarded(lambda: engine.recalls.step(chat, history), trouble)
     if project is not None:
         bound = project
         stamp = Stamp(actor="user", now=engine.clock(), chat=chat.key, turn=turn)

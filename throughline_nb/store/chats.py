@@ -63,6 +63,7 @@ class ChatState(msgspec.Struct, kw_only=True, omit_defaults=True):
         digest_turn: Turn of that digest.
         due: Whether a digest is due whatever the history shows.
         shown: Version of the ledger that the chat was last shown.
+        recall: Whether recall holds a copy of the chat.
     """
 
     format: int = FORMAT
@@ -78,6 +79,7 @@ class ChatState(msgspec.Struct, kw_only=True, omit_defaults=True):
     digest_turn: int = 0
     due: bool = False
     shown: str = ""
+    recall: bool = False
 
     @property
     def tokens(self) -> int:
@@ -134,12 +136,12 @@ class Chats:
             return ChatState(key=str(key))
 
     def save(self, key: ChatKey, state: ChatState) -> None:
-        """Write the state of a bound or silenced chat; of any other, leave nothing on disk."""
+        """Write the state of a chat that is bound, silenced or recalled; else leave nothing."""
         folder = self.folder(key)
         if not state.project:
             with contextlib.suppress(OSError):  # they are of no use, and are left out elsewhere
                 (folder / PROOFS).unlink(missing_ok=True)
-        if not (state.project or state.off):
+        if not (state.project or state.off or state.recall):
             self.delete(key)
             return
         file = f"{self._made(key)}/state.json"

@@ -55,7 +55,6 @@ def index(cache: Cache, path: Path, seconds: float | None) -> bool:
     """
     deadline = None if seconds is None else time.perf_counter() + seconds
     with cache.change():
-        count = 0
         for at, line in journal.lines(path, cache.state.done):
             record = journal.decoded(line)
             if record is not None and not _message(cache, record, at, len(line), deadline):
@@ -63,7 +62,6 @@ def index(cache: Cache, path: Path, seconds: float | None) -> bool:
             cache.state.begun = 0
             cache.state.done = at + len(line)
             cache.state.crc = zlib.crc32(line, cache.state.crc)
-            count += 1
             if deadline is not None and time.perf_counter() > deadline:
                 return cache.state.done >= path.stat().st_size
     return True

@@ -18,8 +18,8 @@ _LOW: Final = 0.4
 _VARIANTS: Final = 12
 _LOW_VALUE: Final = frozenset(
     token
-    for word in """kind type many much time name mention say said tell told talk discuss remember recall
-    long often old chat conversation earlier ago use thing anything something turn exact exactly
+    for word in """kind type many much time name mention say said tell told talk discuss
+    remember recall long often old chat conversation earlier ago use thing anything something turn exact exactly
     did get got like""".split()
     for token in tokens(word)
 )
@@ -29,8 +29,8 @@ _WHEN: Final = re.compile(
     r"\b(?:when|what (?:date|day|time|year|month)|how long ago)\b", re.IGNORECASE
 )
 _COUNT: Final = re.compile(
-    r"\bhow (?:many|much|old|long|often|big|large|far|fast|high)\b|\b(?:what|which) (?:number|figure"
-    r"|version|price|cost|size|limit|port|percentage|rate|budget|threshold)\b",
+    r"\bhow (?:many|much|old|long|often|big|large|far|fast|high)\b|\b(?:what|which) "
+    r"(?:number|figure|version|price|cost|size|limit|port|percentage|rate|budget|threshold)\b",
     re.IGNORECASE,
 )
 _WHO: Final = re.compile(r"\b(?:who|where|which|whose|whom)\b", re.IGNORECASE)

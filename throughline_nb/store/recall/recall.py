@@ -23,6 +23,9 @@ from throughline_nb.store.recall.searching import nearest, search
 
 T = TypeVar("T")
 _LOCK: Final = "recall.lock"
+_CATCH_UP: Final = 0.5
+"""Seconds after which what was indexed is written, where a turn has to wait for all of it."""
+
 _WASTE: Final = 1 << 16
 """Bytes that were superseded from which on the history is written anew, if they are half of it."""
 
@@ -89,29 +92,14 @@ class Recall:
         Raises:
             StoreError: As in :meth:`append`.
         """
+        records = [record_of(message, seen) for message in messages]
+        if not records:
+            return
         with self._held():
-            self._guarded(lambda cache: self._index(cache, None))
-            records = [record_of(message, seen) for message in messages]
-            known = dict(self._guarded(_marks))
-            turns: dict[int, list[Record]] = {}
-            for record in records:
-                turns.setdefault(record.turn, []).append(record)
-            for turn, said in turns.items():
-                hashed = ""
-                for record in said:
-                    hashed = mark(hashed, record)
-                if known.pop(turn, "") != hashed:
-                    break
-            else:
-                beyond = [turn for turn in known if turns and turn > max(turns)]
-                if beyond:
-                    self._append([Record(rewind=min(beyond))], seconds)
-                return
-            fresh = [record for record in records if record.turn >= turn]
-            first = (
-                [Record(rewind=turn)] if any(k >= turn for k in known) or self._has(turn) else []
-            )
-            self._append(first + fresh, seconds)
+            while not self._guarded(lambda cache: self._index(cache, _CATCH_UP)):
+                pass
+            known = self._guarded(lambda cache: _marks(cache, records[0].turn))
+            self._append(_differing(records, known), seconds)
 
     def build(self, seconds: float | None = None) -> bool:
         """Go on with the index, and write the history anew where half of it was superseded.
@@ -349,9 +337,6 @@ class Recall:
         write_atomic(self.history, data, durable=False)
         self._end = None
 
-    def _has(self, turn: int) -> bool:
-        return any(known >= turn for known, _ in self._guarded(_marks))
-
     def _turn(self, cache: Cache, number: int) -> list[Record]:
         self._index(cache, None)
         row = cache.db.execute("SELECT first, last FROM turns WHERE turn = ?", (number,)).fetchone()
@@ -390,8 +375,24 @@ def record_of(message: Any, seen: float | None = None) -> Record:
     )
 
 
-def _marks(cache: Cache) -> list[tuple[int, str]]:
-    return cache.db.execute("SELECT turn, mark FROM turns").fetchall()
+def _marks(cache: Cache, first: int) -> dict[int, str]:
+    """The hashes of the turns from one on."""
+    rows = cache.db.execute("SELECT turn, mark FROM turns WHERE turn >= ?", (first,))
+    return dict(rows.fetchall())
+
+
+def _differing(records: Sequence[Record], known: dict[int, str]) -> list[Record]:
+    """What to append so that turns are as these records say, the later ones gone."""
+    hashes: dict[int, str] = {}
+    for record in records:
+        hashes[record.turn] = mark(hashes.get(record.turn, ""), record)
+    same = {turn for turn, hashed in hashes.items() if known.get(turn) == hashed}
+    changed = sorted((hashes.keys() - same) | (known.keys() - hashes.keys()))
+    if not changed:
+        return []
+    rest = [record for record in records if record.turn >= changed[0]]
+    superseded = any(turn >= changed[0] for turn in known)
+    return [Record(rewind=changed[0]), *rest] if superseded else rest
 
 
 def _stamp(path: Path) -> tuple[int, int, int]:

@@ -18,7 +18,7 @@ from throughline_nb.store.recall.stem import stem
 LONGEST: Final = 64
 """Characters of the longest token; a longer one (base64, a hash of hashes) is searched by parts."""
 
-STOP: Final = frozenset(  # noqa: SIM905 - a list would take 140 lines
+STOP: Final = frozenset(
     """a about above after again all also am an and any are arent as at be because been before being
     below between both but by can cannot cant could couldnt did didnt do does doesnt doing dont
     down during each few for from further had hadnt has hasnt have havent having he her here hers
