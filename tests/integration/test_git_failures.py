@@ -652,3 +652,15 @@ def test_the_configured_driver_is_kept_while_it_stands(tmp_path):
     )
     projects(tmp_path).open("runtimes")
     assert sys.executable in git(made.path, "config", "merge.throughline.driver")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_in_the_place_of_the_ledger_holds_nothing_up(tmp_path):
+    made = project(tmp_path)
+    (made.path / "ledger.md").unlink()
+    os.mkfifo(made.path / "ledger.md")
+    with pytest.raises(StoreError, match="not a regular file"):
+        made.absorb(USER)
+    (made.path / "ledger.md").unlink()
+    made.absorb(USER)
+    assert (made.path / "ledger.md").read_text(encoding="utf-8").startswith("---")

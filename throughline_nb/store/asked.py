@@ -8,7 +8,6 @@ from pathlib import Path
 
 import msgspec
 
-from throughline_nb.errors import StoreError
 from throughline_nb.store.files import write_atomic
 
 WAITS_SECONDS = 600.0
@@ -22,6 +21,9 @@ def said_again(git: Path, request: str, now: float) -> bool:
         git: The repository's ``.git`` folder.
         request: What is asked for, such as ``purge F12``.
         now: Time in seconds since the epoch.
+
+    Raises:
+        StoreError: It cannot be noted, so that it could never be said again.
     """
     file = git / "throughline" / "asked.json"
     waiting: dict[str, float] = {}
@@ -31,7 +33,7 @@ def said_again(git: Path, request: str, now: float) -> bool:
     confirmed = waiting.pop(request, None) is not None
     if not confirmed:
         waiting[request] = now
-    with suppress(OSError, StoreError):
+    with suppress(OSError):
         file.parent.mkdir(exist_ok=True)
-        write_atomic(file, msgspec.json.encode(waiting), durable=False)
+    write_atomic(file, msgspec.json.encode(waiting), durable=False)
     return confirmed

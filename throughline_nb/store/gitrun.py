@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import tempfile
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -118,7 +119,7 @@ def run(
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
         why = re.sub(r"^(fatal|error): ", "", said[-1]) if said else f"code {done.returncode}"
         raise StoreError(
-            f"git {arguments[0]} failed in {place} ({why}); nothing was changed: run "
+            f"git {_verb(arguments)} failed in {place} ({why}); nothing was changed: run "
             "`throughline-nb doctor` to see what stands in the way."
         )
     return done
@@ -139,6 +140,14 @@ def merge_text(base: str, ours: str, theirs: str) -> str | None:
         return None
     words = done.stdout.decode("utf-8").removesuffix("\n").split("\n")
     return " ".join(words).replace(f" {_LINE_END} ", "\n")
+
+
+def _verb(arguments: Sequence[str]) -> str:
+    """The command among the arguments, behind options such as ``-c key=value``."""
+    rest = list(arguments)
+    while len(rest) > 2 and rest[0] == "-c":
+        rest = rest[2:]
+    return rest[0]
 
 
 def start(git: Path, *arguments: str) -> None:

@@ -5,7 +5,9 @@ what was expected, someone saved in between, and their text is merged. The displ
 kept until the next write, since an editor that had it open may still write into it.
 """
 
+import errno
 import os
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -223,7 +225,11 @@ def _fresh(name: str) -> bool:
 
 
 def _bytes(name: str) -> bytes:
-    with open(name, "rb") as file:  # noqa: PTH123 - on the path of every turn
+    # Without waiting: a pipe of that name would hold every command up.
+    handle = os.open(name, os.O_RDONLY | BINARY | getattr(os, "O_NONBLOCK", 0))
+    with open(handle, "rb") as file:  # noqa: PTH123 - on the path of every turn
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file")
         return file.read()
 
 
