@@ -127,7 +127,7 @@ def test_a_typed_line_that_does_not_fit(line, told):
 def test_every_operation_explains_itself(operation):
     assert operation.help.endswith(".")
     assert len(operation.help) < 160
-    assert operation.needs in {"", "chat", "project"}
+    assert operation.needs in {"", "chat", "project", "recall"}
     for param in operation.params:
         assert param.help.endswith(".")
         assert operation.schema()["properties"][param.name]["description"] == param.help

@@ -1,215 +1,23 @@
-"""Recall in the engine: when it starts, how it keeps up with a chat, and what it answers.
+"""What the command and the tool ``recall`` answer."""
 
-A turn hands over what is new and indexes it at once. A long history that comes in at once, as on
-the turn that crosses the threshold, is copied and indexed by a thread in slices; until it is
-done, ``recall`` is not offered. What was built stays when the process ends, and is gone on with.
-"""
-
-import logging
-import threading
-import time
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from throughline_nb.chat import ChatKey, History, Message, storable
 from throughline_nb.engine.registry import COMMANDS, UsageError
 from throughline_nb.engine.run import Reply, Run
-from throughline_nb.errors import StoreError, ThroughLineError
 from throughline_nb.ledger.delta import clip
 from throughline_nb.ledger.fence import neutral, tokens
 
 if TYPE_CHECKING:
-    from throughline_nb.engine.session import Chat, Engine
     from throughline_nb.store.recall import Recall
     from throughline_nb.store.recall.journal import Record
-
-log = logging.getLogger("throughline_nb")
-
-AT_ONCE = 16
-"""Turns that are indexed during a turn; more are left to the thread."""
-
-SLICE = 0.015
-"""Seconds that a turn gives to indexing, and that the thread holds the index at a time."""
 
 PAGE_TOKENS = 1500
 """Size of an answer, and of a page of a turn, in estimated tokens."""
 
 _LINE = 2000
-
-
-class _Held:
-    """What is held of one chat's recall."""
-
-    def __init__(self, recall: "Recall") -> None:
-        self.recall = recall
-        self.waiting: list[Message] = []
-        self.thread: threading.Thread | None = None
-        self.failure: ThroughLineError | None = None
-        self.behind: int | None = None
-
-    @property
-    def busy(self) -> bool:
-        """Whether the thread is at work."""
-        return self.thread is not None and self.thread.is_alive()
-
-
-class Recalls:
-    """The recall of every chat of an engine."""
-
-    def __init__(self, engine: "Engine") -> None:
-        self._engine = engine
-        self._chats: dict[ChatKey, _Held] = {}
-        self._seen: dict[ChatKey, dict[int, float]] = {}
-        self._lock = threading.Lock()
-
-    def step(self, chat: "Chat", history: History) -> None:
-        """Bring recall up to date with a chat, if it is past the threshold and not switched off.
-
-        Raises:
-            ThroughLineError: It could not be written; the turn goes on.
-        """
-        key, state, settings = chat.key, chat.state, self._engine.settings(chat.key)
-        self._seen.setdefault(key, {})[history.turn + 1] = self._engine.clock()
-        if not settings.recall:
-            if state.recall:
-                self.forget(key)
-                state.recall = False
-                self._engine.chats.save(key, state)
-            return
-        if not state.recall and state.tokens < settings.recall_tokens:
-            return
-        self._engine.home.ensure_writable()
-        state.recall = True
-        if not state.project:
-            self._engine.chats.save(key, state)
-        held = self._held(key)
-        failure, held.failure = held.failure, None
-        if failure is not None:
-            raise failure
-        self._take_in(held, history, self._seen[key])
-
-    def ready(self, key: ChatKey) -> bool:
-        """Whether a chat's recall is complete, so that its tool is offered."""
-        if not self._engine.settings(key).recall:
-            return False
-        held = self._held(key)
-        if held.busy:
-            return False
-        try:
-            return held.recall.complete
-        except ThroughLineError:
-            return False
-
-    def of(self, key: ChatKey) -> "Recall":
-        """A chat's recall, complete.
-
-        Raises:
-            UsageError: It is off, the chat is short, or its first build goes on.
-        """
-        settings = self._engine.settings(key)
-        if not settings.recall:
-            raise UsageError("recall is switched off in the settings.")
-        held = self._held(key)
-        if held.busy:
-            done, size = held.recall.progress
-            share = f" ({100 * done // size} % done)" if size else ""
-            raise UsageError(f"recall is still being built{share}; try again in a moment.")
-        if not held.recall.exists:
-            raise UsageError(
-                f"recall starts when a chat is longer than {settings.recall_tokens} tokens; this "
-                "one is shorter, so all of it is still at hand."
-            )
-        return held.recall
-
-    def forget(self, key: ChatKey) -> bool:
-        """Delete what recall holds of a chat; whether there was anything."""
-        self.wait(key)
-        held = self._held(key)
-        there = held.recall.exists
-        held.recall.delete()
-        with self._lock:
-            self._chats.pop(key, None)
-        return there
-
-    def close(self, key: ChatKey) -> None:
-        """Let go of a chat's files, since its folder goes."""
-        with self._lock:
-            held = self._chats.pop(key, None)
-        if held is not None:
-            held.recall.close()
-
-    def wait(self, key: ChatKey, timeout: float | None = None) -> None:
-        """Wait until the thread of a chat has built everything."""
-        held = self._chats.get(key)
-        if held is not None and held.thread is not None:
-            held.thread.join(timeout)
-
-    # --- inside ----------------------------------------------------------------------------------
-
-    def _held(self, key: ChatKey) -> _Held:
-        from throughline_nb.store.recall import Recall  # noqa: PLC0415 - short chats never need it
-
-        with self._lock:
-            if key not in self._chats:
-                self._chats[key] = _Held(Recall(self._engine.chats.folder(key)))
-            return self._chats[key]
-
-    def _take_in(self, held: _Held, history: History, seen: dict[int, float]) -> None:
-        changed = min(history.changed, held.behind or history.changed)
-        held.behind = changed  # until it is taken in
-        if held.busy:
-            return
-        last = held.recall.last
-        if last > history.turn:
-            held.recall.rewind(history.turn + 1, seconds=SLICE)
-            last = history.turn
-        first = min(changed, last + 1)
-        if first <= history.turn:
-            messages = list(_observed(history.messages(first), seen))
-            if history.turn - first < AT_ONCE:
-                held.recall.update(messages, seen=self._engine.clock(), seconds=SLICE)
-            else:
-                held.waiting = messages
-        if held.waiting or not held.recall.complete:
-            self._begin(held)
-        else:
-            held.behind = None
-
-    def _begin(self, held: _Held) -> None:
-        now = self._engine.clock()
-        held.thread = threading.Thread(
-            target=_build, args=(held, now), name="throughline-recall", daemon=True
-        )
-        held.thread.start()
-
-
-def _build(held: _Held, now: float) -> None:
-    try:
-        if held.waiting:
-            held.recall.update(held.waiting, seen=now, seconds=SLICE)
-            held.waiting = []
-        behind = held.behind
-        while not held.recall.build(SLICE):
-            time.sleep(0.001)  # a turn that waits for the index goes first
-        if held.behind == behind:
-            held.behind = None
-    except ThroughLineError as error:
-        held.failure = error
-    except Exception:
-        log.exception("building recall in %s", held.recall.folder)
-        held.failure = StoreError("recall could not be built; the log says why; the chat goes on.")
-
-
-def _observed(messages: Iterable[Message], seen: dict[int, float]) -> Iterator[Message]:
-    """Messages with the time at which their turn was seen to begin, where a host gives none."""
-    for message in storable(tuple(messages)):
-        time_seen = seen.get(message.turn) if message.time is None else None
-        yield (message if time_seen is None else msgspec.structs.replace(message, time=time_seen))
-
-
-# --- what it answers ------------------------------------------------------------------------
 
 
 @COMMANDS.add("chat")

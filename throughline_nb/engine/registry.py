@@ -65,7 +65,7 @@ class Operation(msgspec.Struct, frozen=True):
         details: The paragraphs after it.
         params: Its arguments, in order.
         run: The function.
-        needs: What must be there: ``""``, ``"chat"`` or ``"project"``.
+        needs: What must be there: ``""``, ``"chat"``, ``"project"`` or a complete ``"recall"``.
         struct: Record type of the arguments, for validation and schema.
     """
 
@@ -200,7 +200,7 @@ COMMANDS = Registry("command")
 """The ``/tl`` commands, in the order in which the help lists them."""
 
 TOOLS = Registry("tool")
-"""The tools that a model is offered in a chat with a project."""
+"""The tools that a model is offered, each where what it needs is there."""
 
 
 def _read(function: Callable[..., Any], needs: str) -> Operation:

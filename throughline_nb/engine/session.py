@@ -16,7 +16,7 @@ from throughline_nb.chat import ChatKey, History
 from throughline_nb.engine import views
 from throughline_nb.engine.cleaning import Cleaner
 from throughline_nb.engine.operations import COMMANDS, TOOLS
-from throughline_nb.engine.recalling import Recalls
+from throughline_nb.engine.recalls import Recalls
 from throughline_nb.engine.registry import Operation
 from throughline_nb.engine.run import Reply, Run
 from throughline_nb.engine.turn import Outcome, preprocess

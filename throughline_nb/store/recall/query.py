@@ -19,8 +19,8 @@ _VARIANTS: Final = 12
 _LOW_VALUE: Final = frozenset(
     token
     for word in """kind type many much time name mention say said tell told talk discuss
-    remember recall long often old chat conversation earlier ago use thing anything something turn exact exactly
-    did get got like""".split()
+    remember recall long often old chat conversation earlier ago use thing anything something
+    turn exact exactly did get got like""".split()
     for token in tokens(word)
 )
 _FIRST: Final = frozenset("i me my mine myself we our us".split())
