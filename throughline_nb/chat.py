@@ -5,7 +5,6 @@ which turn on its messages differ from what it handed in before, and hands those
 that was edited or regenerated is thus simply handed in again, and replaces what stood there.
 """
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
@@ -74,6 +73,8 @@ def fingerprint(before: str, messages: Sequence[Message]) -> str:
 
     A host that holds no memory of what it handed in compares these, to find ``History.changed``.
     """
+    import hashlib  # noqa: PLC0415 - 3 ms, which `--help` need not wait for
+
     digest = hashlib.sha256(before.encode())
     for message in messages:
         digest.update(msgspec.json.encode((message.role, message.text, message.tool, message.args)))

@@ -1,6 +1,5 @@
 """Names that are safe in a path on every system: slugs of projects, folders of chats."""
 
-import hashlib
 import re
 import unicodedata
 from collections.abc import Container
@@ -38,7 +37,7 @@ def slug(title: str, taken: Container[str] = ()) -> str:
     words = re.findall(r"[a-z0-9]+", bare)
     if not any(c.isalpha() for word in words for c in word) and (not words or not bare.isascii()):
         exact = unicodedata.normalize("NFC", title.strip())
-        words = ["project", hashlib.sha256(exact.encode("utf-8", "replace")).hexdigest()[:8]]
+        words = ["project", _hash(exact.encode("utf-8", "replace"))[:8]]
     name = _cut("-".join(words), SLUG_CHARACTERS)
     if name in _RESERVED:
         name += "-project"
@@ -69,7 +68,7 @@ def safe_name(ident: str) -> str:
     """
     if _PLAIN_ID.fullmatch(ident) and ident not in _RESERVED:
         return ident
-    digest = hashlib.sha256(ident.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    digest = _hash(ident.encode("utf-8", "surrogatepass"))[:16]
     readable = "-".join(re.findall(r"[a-z0-9]+", ident.lower()))[:40].strip("-") or "chat"
     if readable in _RESERVED:
         readable = "chat"
@@ -83,3 +82,9 @@ def _cut(name: str, characters: int) -> str:
     return (head.rsplit("-", 1)[0] if "-" in head[characters // 2 :] else name[:characters]).strip(
         "-"
     )
+
+
+def _hash(data: bytes) -> str:
+    import hashlib  # noqa: PLC0415 - 3 ms, which `--help` need not wait for
+
+    return hashlib.sha256(data).hexdigest()
