@@ -49,6 +49,7 @@ def test_nothing_changed_is_the_base_itself(ledger):
     assert reading.notices == ()
 
 
+@pytest.mark.slow
 @given(ledgers(), ledgers())
 def test_reading_with_any_base_fails_on_nothing(ledger, other):
     reading = read(write(ledger), other)

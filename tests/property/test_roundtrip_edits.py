@@ -1,6 +1,7 @@
 """An edit of letters or figures is seen, in whatever text it is made, and nothing else changes."""
 
 import msgspec
+import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
@@ -10,7 +11,7 @@ from throughline_nb.ledger.mangled import bones
 from throughline_nb.ledger.model import Entry, Ledger
 
 TYPED = settings(
-    max_examples=3 * settings.default.max_examples,
+    max_examples=settings.default.max_examples,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 
@@ -21,6 +22,7 @@ def with_entry(ledger: Ledger, entry: Entry) -> Ledger:
     return msgspec.structs.replace(ledger, **{attr: entries})
 
 
+@pytest.mark.slow
 @TYPED
 @given(ledgers(most=3), st.data())
 def test_a_letter_or_figure_that_changed_is_seen(base, data):
@@ -41,6 +43,7 @@ def test_a_letter_or_figure_that_changed_is_seen(base, data):
     assert with_entry(reading.ledger, msgspec.structs.replace(got, text=text, by="user")) == edited
 
 
+@pytest.mark.slow
 @TYPED
 @given(ledgers(most=3), some_texts, st.data())
 def test_a_text_written_anew_is_read_as_it_was_typed(base, text, data):
@@ -56,6 +59,7 @@ def test_a_text_written_anew_is_read_as_it_was_typed(base, text, data):
     assert got.by == "user"
 
 
+@pytest.mark.slow
 @TYPED
 @given(ledgers(most=3), st.data())
 def test_what_is_deleted_is_gone_and_the_rest_stays(base, data):
@@ -72,6 +76,7 @@ def test_what_is_deleted_is_gone_and_the_rest_stays(base, data):
     assert read(write(edited, "2-b"), base).ledger == edited
 
 
+@pytest.mark.slow
 @TYPED
 @given(ledgers(most=3), st.data())
 def test_fields_of_a_person_s_that_are_deleted_are_gone(base, data):

@@ -3,6 +3,7 @@
 import re
 
 import mistune
+import pytest
 from hypothesis import given, settings
 
 from tests.property.strategies import ledgers, texts
@@ -76,6 +77,7 @@ def test_a_goal_is_one_paragraph_shown_literally(text):
     assert tokens[at + 1]["type"] == "heading"
 
 
+@pytest.mark.slow
 @given(ledgers(prose=False))
 def test_lists_and_headings_are_those_of_the_ledger(ledger):
     body = write(ledger, "1-a").partition("\n---\n\n")[2]
