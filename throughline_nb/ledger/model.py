@@ -142,6 +142,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Prose(msgspec.Struct, frozen=True):
     """Running text that a person wrote into the file; it stays as it is, and where it is.
 
+    Each place occurs once in a ledger, and places follow one another in the order of the file.
+
     Attributes:
         place: ``top`` (below the title), an attribute of :class:`Ledger` such as ``goal`` or
             ``findings`` (below that heading, before the entries), an entry's id (behind it),
