@@ -7,6 +7,7 @@ import pytest
 
 from throughline_nb.errors import ThroughLineError
 from throughline_nb.ledger import Entry, Ledger, Prose, UnreadableLedger, read, write
+from throughline_nb.ledger.inline import one_line
 from throughline_nb.ledger.markdown import MAX_BYTES
 from throughline_nb.ledger.writer import render
 
@@ -95,6 +96,8 @@ def test_an_unchanged_entry_keeps_its_record():
         "<b>bold</b> &amp; &lt;",
         "## Findings",
         "(none)",
+        "\x1b[31mred\x1b[0m and a\0NUL\x07",
+        "two\nlines\r\n\r\n- and **F2** a third",
         "---",
         "throughline: 1",
         "x" * 100_000,
@@ -103,7 +106,7 @@ def test_an_unchanged_entry_keeps_its_record():
     ],
 )
 def test_any_text_is_read_as_it_was_written(text):
-    text = text.strip()
+    text = one_line(text)
     for name in ("text", "note", "source", "reason"):
         entry = msgspec.structs.replace(
             Entry(id="F1", text="x", state="unverified"), **{name: text}
