@@ -82,9 +82,15 @@ def engine_commit(repo: Repo, ident: str) -> Commit | None:
 
 
 def snapshot(repo: Repo, commit: Commit, project: str) -> Snapshot:
-    """The version that a commit made, under the project's present name."""
+    """The version that a commit made, under the project's present name.
+
+    Raises:
+        UnreadableLedger: It holds no ledger, or none that can be read.
+    """
     blob = repo.file(commit.id)
-    ledger = load(repo, blob).ledger if blob else Ledger()
+    if blob is None:
+        raise UnreadableLedger("it holds no ledger.md")
+    ledger = load(repo, blob).ledger
     if ledger.project != project:
         ledger = msgspec.structs.replace(ledger, project=project)
     return Snapshot(ledger, commit.trailers.get("Version", ""), commit.id)

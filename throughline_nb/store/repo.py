@@ -14,6 +14,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, NoReturn, TypeVar
 
+import msgspec
+
 from throughline_nb.errors import StoreError
 from throughline_nb.store import gitrun, refs
 from throughline_nb.store.files import BINARY, patiently, reason, write_all
@@ -105,7 +107,7 @@ class Repo:
                     found = commit if commit.id == ident else found
                 return found or self._lacking(ident)
             try:
-                found = parse_commit(ident, loose[1])
+                found = self._grafted(parse_commit(ident, loose[1]))
             except ValueError as error:
                 raise DamagedError(self._loose.path(ident)) from error
             _keep(_commits, ident, found)
@@ -184,8 +186,17 @@ class Repo:
         for part in done.stdout.split(b"\0"):
             ident, _, data = part.partition(b"\n")
             if data:
-                commit = parse_commit(ident.decode("ascii"), _unindented(data))
+                commit = self._grafted(parse_commit(ident.decode("ascii"), _unindented(data)))
                 yield _commits.get(commit.id, commit)
+
+    def _grafted(self, commit: Commit) -> Commit:
+        """The commit, without the parents that a shallow copy of the project does not have."""
+        try:
+            with open(f"{self.git}/shallow", encoding="ascii") as file:  # noqa: PTH123 - speed
+                ends = file.read().split()
+        except OSError:
+            return commit
+        return msgspec.structs.replace(commit, parents=()) if commit.id in ends else commit
 
     def is_ancestor(self, old: str, new: str) -> bool:
         """Whether ``new`` builds on ``old``."""
@@ -218,7 +229,19 @@ class Repo:
 
     def refresh_index(self, name: str, blob: str) -> None:
         """Tell the index that ``name`` in the work folder is ``blob``; best effort."""
-        with suppress(OSError, ValueError, AssertionError, struct.error):
+        try:
+            with open(f"{self.git}/index", "rb") as file:  # noqa: PTH123 - speed
+                sound = file.read(4) == b"DIRC"
+        except FileNotFoundError:
+            sound = False
+        except OSError:
+            return
+        with suppress(OSError, ValueError, AssertionError, struct.error, StoreError):
+            if not sound:  # deleted or broken: every file belongs into it
+                with suppress(FileNotFoundError):
+                    os.unlink(f"{self.git}/index")  # noqa: PTH108 - as below
+                gitrun.run(self.git, "read-tree", refs.MAIN)
+                gitrun.run(self.git, "update-index", "-q", "--refresh", allowed=(0, 1))
             self._refresh_index(name, blob)
 
     def _refresh_index(self, name: str, blob: str) -> None:
