@@ -296,3 +296,19 @@ def test_a_project_that_cannot_be_read_after_a_command_leaves_its_answer(bound, 
     monkeypatch.setattr(Project, "read", damaged)
     outcome = bound.say("/tl list")
     assert outcome.text.startswith('[throughLine: "/tl list" was carried out.')
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "told"),
+    [
+        ("ledger_view", {}, "Project"),
+        ("ledger_record", {"kind": "question", "text": "Why?"}, "Q1 added"),
+    ],
+)
+def test_a_state_that_cannot_be_saved_hides_no_answer(engine, bound, monkeypatch, name, args, told):
+    def full(*_args, **_kwargs):
+        raise StoreError("The disk is full.")
+
+    monkeypatch.setattr(engine.chats, "save", full)
+    assert engine.call(bound.key, name, args).startswith(told)
+    assert engine.command("constraint Only MIT", key=bound.key).text.startswith("C1 added")

@@ -132,7 +132,7 @@ class Engine:
                 state = self.fresh(chat)
                 run = self._run(chat, "model", f"Tool: {name}", state.turn + 1)
                 answer = operation.run(run, *arguments.values())
-                self.chats.save(key, state)
+                self._keep(key, state)
             except ThroughLineError as error:
                 return f"Not done: {error}"
             except Exception:
@@ -161,7 +161,7 @@ class Engine:
                 state = self.fresh(chat)
                 run = self._run(chat, "user", "", turn or state.turn + 1)
                 reply = self._execute(run, line)
-                self.chats.save(key, state)
+                self._keep(key, state)
                 return reply
         bound = self.projects.find(project) if project else None
         return self._execute(Run(self, "user", "", project=bound), line)
@@ -284,6 +284,13 @@ class Engine:
         for line in import_waiting(self.home, self.clock()):
             log.info(line)
             self.news.append(line)
+
+    def _keep(self, key: ChatKey, state: ChatState) -> None:
+        """Save a chat's state behind what was done, which stands whether this works or not."""
+        try:
+            self.chats.save(key, state)
+        except ThroughLineError:
+            log.exception("state of %s", key)
 
     def _opened(self, slug: str) -> Project:
         if slug not in self._open:
