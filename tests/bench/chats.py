@@ -112,7 +112,7 @@ class Stored(Sequence[Message]):
 
 
 class Chat:
-    """A chat bound to a project with a 50 KB ledger.
+    """A chat bound to a project with a 50 KB ledger; recall, which costs by itself, is off.
 
     Args:
         home: Where it lives.
@@ -120,6 +120,8 @@ class Chat:
     """
 
     def __init__(self, home: Path, messages: int) -> None:
+        home.mkdir(parents=True, exist_ok=True)
+        Home(home).settings_file.write_text("recall = false\n", encoding="utf-8", newline="\n")
         self.engine = Engine(Home(home))
         self.stored = Stored(messages)
         self.before = self.stored.turns

@@ -51,7 +51,9 @@ class Measured(msgspec.Struct, frozen=True):
     rounds: int
 
 
-TURN: Final = "A turn with two new messages, a 50 KB ledger and nothing to change in it (CPU)"
+TURN: Final = (
+    "A turn with two new messages, a 50 KB ledger and nothing to change in it, recall off (CPU)"
+)
 CALL: Final = "One tool call that changes a 50 KB ledger, durable (wall clock)"
 LEDGER: Final = "A ledger of 1,000 entries (CPU)"
 START: Final = "Start of a process (wall clock)"
