@@ -173,6 +173,7 @@ def test_rendering_is_cached_by_content():
             "The file holds the conflict markers of a merge.",
         ),
         (SAMPLE + "x" * MAX_BYTES, "The file is larger than 10 MB."),
+        (SAMPLE + "日" * (MAX_BYTES // 3), "The file is larger than 10 MB."),
         ((SAMPLE + "é" * (MAX_BYTES // 2)).encode(), "The file is larger than 10 MB."),
     ],
 )

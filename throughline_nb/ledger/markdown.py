@@ -141,7 +141,7 @@ def _without_cut_line(body: str, base: Ledger) -> str:
 
 
 def _decode(text: str | bytes) -> str:
-    if len(text) > MAX_BYTES:
+    if 4 * len(text) > MAX_BYTES and _size(text) > MAX_BYTES:
         raise UnreadableLedger("The file is larger than 10 MB.")
     if isinstance(text, bytes):
         try:
@@ -158,6 +158,11 @@ def _decode(text: str | bytes) -> str:
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     return text
+
+
+def _size(text: str | bytes) -> int:
+    """Size in bytes, as UTF-8."""
+    return len(text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass"))
 
 
 def _refuse_conflict(lines: list[str], plan: Outline) -> None:
