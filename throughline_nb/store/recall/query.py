@@ -103,7 +103,7 @@ def understand(text: str, roles: Iterable[str], vocabulary: Vocabulary) -> Query
     wanted = dict.fromkeys(token for token in tokens(text, query=True) if token not in skipped)
     return Query(
         groups=tuple(
-            Group(token, _LOW if token in _LOW_VALUE else 1.0, variants(token, vocabulary))
+            Group(token, _weight(token), variants(token, vocabulary))
             for token in wanted or dict.fromkeys(skipped)
         ),
         role=named.pop() if len(named) == 1 and wanted else "",
@@ -111,6 +111,11 @@ def understand(text: str, roles: Iterable[str], vocabulary: Vocabulary) -> Query
         count=bool(_COUNT.search(text)),
         who=bool(_WHO.search(text)),
     )
+
+
+def _weight(token: str) -> float:
+    """Less for words of small talk, and for a single letter, mostly a part of an identifier."""
+    return _LOW if token in _LOW_VALUE or (len(token) == 1 and token.isascii()) else 1.0
 
 
 def variants(token: str, vocabulary: Vocabulary) -> tuple[Variant, ...]:

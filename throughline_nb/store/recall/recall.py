@@ -175,7 +175,10 @@ class Recall:
     def complete(self) -> bool:
         """Whether everything is indexed."""
         done, size = self.progress
-        return bool(size) and done >= size
+        if not size or done >= size:
+            return bool(size)
+        with self.history.open("rb") as file:  # a torn last line is never indexed
+            return done >= journal.whole(file.fileno(), size)
 
     @property
     def last(self) -> int:

@@ -146,7 +146,7 @@ def _apart(chunk: str) -> list[str]:
     if len(pieces) > 1 or len(parts) > 1:
         whole = "".join(plain)
         if len(whole) <= LONGEST and whole not in STOP and whole not in parts:
-            found.append(whole)
+            found += _word(whole)
         if len(parts) > len(pieces) > 1:  # each piece too: q4 and k of Q4_K_M
             found += [piece for piece in plain if piece not in parts and len(piece) <= LONGEST]
     return found
