@@ -117,6 +117,13 @@ def test_done_needs_something_recorded_or_a_note():
     assert edits.plan(ledger, MODEL, step="S1", status="done").ledger.plan[0].status == "done"
 
 
+def test_a_new_step_is_not_done_before_anything_came_of_it():
+    with pytest.raises(RefusedError, match="S1"):
+        edits.plan(EMPTY, MODEL, text="Collect", status="done")
+    assert edits.plan(EMPTY, MODEL, text="Collect", status="done", note="seven of them").id == "S1"
+    assert edits.plan(EMPTY, USER, text="Collect", status="done").ledger.plan[0].status == "done"
+
+
 def test_a_step_is_placed_behind_another():
     ledger = EMPTY
     for text in ("One", "Two"):

@@ -211,6 +211,8 @@ def plan(
             raise RefusedError("text is empty; say what the step is, or name one with step.")
         twin = _twin(ledger, "step", text)
         if twin is None:
+            if status == "done" and by.actor == "model" and refuse_empty_done:
+                rules.may_finish(ledger, ledger.next_id("step"), note)
             fields = {"status": status or "todo", "note": note}
             added = _add(ledger, "step", text, by, fields)
             return Edited(_moved(added.ledger, added.id, behind), added.sentence, added.id)
