@@ -17,6 +17,8 @@ from throughline_nb.ledger.model import Ledger
 HERE = Path(__file__).parent
 INPUTS = HERE / "inputs"
 MADE = HERE / "made"
+LEDGERS = ("hostile", "odd", "medium")
+"""Ledgers that every editor saves unchanged; the medium one is also edited."""
 VERSION = "17-c0de"
 """The version that the inputs are written with."""
 

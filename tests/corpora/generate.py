@@ -19,26 +19,26 @@ SEED = 20261201
 
 def generate() -> dict[str, str]:
     """All fixtures: text by file name below `made/`."""
-    hostile = write(fixtures.load_ledger("hostile"), fixtures.VERSION)
-    medium = write(fixtures.load_ledger("medium"), fixtures.VERSION)
+    written = {
+        name: write(fixtures.load_ledger(name), fixtures.VERSION) for name in fixtures.LEDGERS
+    }
+    medium = written["medium"]
     edited = {edit.kind: edit.apply(medium) for edit in fixtures.load_edits()}
-    files = {"hostile.md": hostile, "medium.md": medium}
+    files = {f"{name}.md": text for name, text in written.items()}
     origins: list[Made] = []
     for configuration in tools.configurations():
         print(configuration.name, flush=True)
-        saved = tools.save(configuration, {"hostile": hostile, "medium": medium} | edited)
+        saved = tools.save(configuration, written | edited)
         name = configuration.name
-        files |= {f"hostile/{name}.md": saved["hostile"], f"medium/{name}.md": saved["medium"]}
+        for ledger, text in written.items():
+            files[f"{ledger}/{name}.md"] = saved[ledger]
+            origins.append(_made(configuration, f"{ledger}/{name}.md", text))
         files[f"edits/{name}.jsonl"] = _lines(
             fixtures.difference(saved["medium"], kind, text, saved[kind])
             for kind, text in edited.items()
         )
-        origins += (
-            _made(configuration, f"hostile/{name}.md", hostile),
-            _made(configuration, f"medium/{name}.md", medium),
-            _made(configuration, f"edits/{name}.jsonl", medium),
-        )
-    chains, ends = _chains(hostile)
+        origins.append(_made(configuration, f"edits/{name}.jsonl", medium))
+    chains, ends = _chains(written["hostile"])
     files |= ends
     files["chains.json"] = _json(msgspec.to_builtins(chains))
     files["manifest.json"] = _json(msgspec.to_builtins(origins))
