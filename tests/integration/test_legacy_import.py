@@ -114,7 +114,9 @@ def test_a_damaged_ledger_is_one_line_and_nothing_is_touched(home, damaged):
     assert "\n" not in str(caught.value)
     assert state(home.projects) == before
     assert not (home.path / "before-import").exists()
-    assert [line for line in import_waiting(home, NOW) if "nothing was touched" in line] == [str(caught.value)]
+    assert [line for line in import_waiting(home, NOW) if "nothing was touched" in line] == [
+        str(caught.value)
+    ]
     assert Projects(home).names() == ["snake"]
 
 

@@ -18,6 +18,9 @@ DIGEST_MARK = "Digest of project"
 """How the line after the opening begins in a digest; a header's begins with ``Project``."""
 
 _IMITATION = re.compile(r"[\[［【]\s*(?=(?:end\s+)?through\s*line)", re.IGNORECASE)
+_UNSEEN = {"Cc", "Cs", "Zl", "Zp"}
+"""Unicode categories of what breaks a line, moves a cursor, or is half a character."""
+
 _BLOCK = re.compile(
     r"\n*^\[throughLine: .*?^\[end throughLine\][^\S\n]*$", re.MULTILINE | re.DOTALL
 )
@@ -41,7 +44,7 @@ def has_digest(text: str) -> bool:
 def neutral(text: str) -> str:
     """``text`` on one line, unable to close or imitate the fence, without control characters."""
     if not text.isprintable():
-        text = "".join(" " if unicodedata.category(c) in {"Cc", "Cs", "Zl", "Zp"} else c for c in text)
+        text = "".join(" " if unicodedata.category(c) in _UNSEEN else c for c in text)
     return _IMITATION.sub("(", text) if "hrough" in text.casefold() else text
 
 

@@ -6,7 +6,9 @@ from functools import lru_cache
 from typing import Final
 from urllib.parse import quote, unquote_to_bytes, urlsplit
 
-_URL: Final = re.compile(r"(?i)(?<![a-z0-9])https?://[^\s<>\"`\\^{}|\u3000-\u303f\uff00-\uff0e\uff1a-\uff60]+")
+_URL: Final = re.compile(
+    r"(?i)(?<![a-z0-9])https?://[^\s<>\"`\\^{}|\u3000-\u303f\uff00-\uff0e\uff1a-\uff60]+"
+)
 _CLOSING: Final = ".,;:!?'*_~"
 _PAIRS: Final = {")": "(", "]": "["}
 
