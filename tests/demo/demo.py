@@ -42,6 +42,9 @@ def main() -> None:
     screen.labelled("added", "what goes to the model with the user's message")
     screen.labelled("tools", "which tools of throughLine the model is offered, where that changes")
     screen.labelled("call", "a call of one of them, and the first line of its result")
+    screen.labelled("calls", "calls of other tools")
+    screen.labelled("becomes", "what a command of the user is replaced by")
+    screen.labelled("you", "what a person does to ledger.md meanwhile")
     play_first(engine, first, screen, clock)
     clock.now = second.created
     chat(screen, second, "a second chat, a day later")

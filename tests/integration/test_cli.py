@@ -59,6 +59,36 @@ def test_a_hand_edit_is_merged_by_the_next_command(run):
     assert "Edited by hand" in run("log", cwd=folder)
 
 
+def test_what_became_of_an_edit_is_told_once(run):
+    run("start", "Compare runtimes")
+    folder = run.home / "projects" / "compare-runtimes"
+    file = folder / "ledger.md"
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace("## Plan\n", "## Plan\n\n- [ ] Look\n"), encoding="utf-8")
+    assert run("status", cwd=folder).startswith("Your edit of ledger.md was merged: S1 added.")
+    assert run("status", cwd=folder).startswith("Status of")
+    text = file.read_text(encoding="utf-8").replace("status: todo", "status: bogus")
+    file.write_text(text, encoding="utf-8")
+    assert "bogus" in run("status", cwd=folder).splitlines()[0]
+    file.write_text("", encoding="utf-8")
+    assert "ledger.edit-not-applied" in run("status", cwd=folder).splitlines()[0]
+
+
+def test_the_home_is_found_from_a_projects_folder(run, tmp_path):
+    home = tmp_path / "elsewhere"
+    run("--home", str(home), "start", "Compare runtimes")
+    folder = home / "projects" / "compare-runtimes"
+    assert "C1 added" in run("constraint", "Only primary sources", cwd=folder)
+    assert "C1" in run("status", cwd=folder)
+
+
+def test_commands_are_named_as_they_are_typed_here(run):
+    run("start", "Compare runtimes")
+    folder = run.home / "projects" / "compare-runtimes"
+    assert "/tl" not in run("help") + run("purge", "F1", cwd=folder, code=1) + run("list")
+    assert "throughline-nb forget compare-runtimes" in run("forget", cwd=folder)
+
+
 def test_a_purge_is_said_twice_by_two_processes(run):
     run("start", "Compare runtimes")
     folder = run.home / "projects" / "compare-runtimes"
@@ -76,16 +106,27 @@ def test_a_purge_is_said_twice_by_two_processes(run):
         (("--project", "nowhere", "goal", "x"), "There is no project “nowhere”"),
         (("replay", "nothing.json"), "nothing.json"),
         (("log", "many"), "allowed: a whole number"),
+        (("--home", "__file__", "list"), "is no folder"),
     ],
 )
 def test_an_error_is_one_line(run, arguments, told):
-    said = run(*arguments, code=1)
+    said = run(*(__file__ if each == "__file__" else each for each in arguments), code=1)
     assert told in said
     assert said.count("\n") == 1
 
 
-def test_a_misspelt_command_gets_the_nearest(run):
-    assert "undo" in run("undoo", code=2)
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("undoo",), "Did you mean 'undo'"),
+        (("goal",), "Missing argument"),
+        (("list", "x"), "extra"),
+    ],
+)
+def test_a_wrong_call_is_one_line_too(run, arguments, told):
+    said = run(*arguments, code=2)
+    assert told in said
+    assert said.count("\n") == 1
 
 
 def test_no_git_is_one_line(run, tmp_path):

@@ -37,6 +37,8 @@ def constraint(run: Run, text: str) -> Reply:
 def accept(run: Run, id_: str) -> Reply:
     """Accept a proposal of the model, or confirm a suspect decision.
 
+    A decision is suspect while something that it rests on was retracted or changed.
+
     Args:
         id: Id of the proposal or decision, such as P1.
     """
@@ -79,7 +81,8 @@ def log(run: Run, n: int = 0) -> Reply:
     run.absorb()
     count = n if n > 0 else run.engine.settings(run.key).versions_shown
     records = run.project.history(count)
-    return Reply(f"The latest {len(records)} changes of {run.project.slug}.", views.log(records))
+    many = f"latest {len(records)} changes" if len(records) != 1 else "latest change"
+    return Reply(f"The {many} of {run.project.slug}.", views.log(records))
 
 
 @COMMANDS.add("project")
@@ -104,7 +107,8 @@ def diff(run: Run, version: str = "") -> Reply:
 def undo(run: Run, version: str = "") -> Reply:
     """Take back the newest change that is not undone yet; what came after it stays.
 
-    Again goes further back. The version of an undo brings back what it took away.
+    Said again, it goes further back. Given the version of an undo, it brings back what that took
+    away.
 
     Args:
         version: A version from the log, to take back that change instead.

@@ -191,7 +191,7 @@ class Registry:
         found = self._operations.get(name)
         if found is not None:
             return found
-        near = difflib.get_close_matches(str(name)[:_LONGEST], self._operations, 1, 0.5)
+        near = difflib.get_close_matches(str(name)[:_LONGEST], self._operations, 1, 0.6)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(self._operations)}."
         raise UsageError(f"There is no {self._noun} {shown(name)}; {hint}")
 

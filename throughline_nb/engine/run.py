@@ -9,6 +9,7 @@ import msgspec
 from throughline_nb.chat import ChatKey
 from throughline_nb.engine.registry import UsageError
 from throughline_nb.ledger import Ledger
+from throughline_nb.ledger.delta import summary
 from throughline_nb.ledger.edits import By, Edited
 from throughline_nb.ledger.inline import one_line
 from throughline_nb.ledger.model import Actor
@@ -43,6 +44,7 @@ class Run:
         state: The chat's state, or None at the command line.
         actor: ``user`` for commands, ``model`` for tools.
         via: Trailer that says what was executed, such as ``Command: /tl goal``.
+        told: What is to be said before the reply where no status line will say it.
     """
 
     def __init__(
@@ -63,6 +65,7 @@ class Run:
         self.state = state
         self.turn = turn
         self.now = engine.clock()
+        self.told: list[str] = []
         self._project = project
 
     @property
@@ -110,7 +113,12 @@ class Run:
 
     def absorb(self) -> Absorbed | None:
         """Merge a pending hand edit of the project."""
-        return self.engine.absorb(self.project, self.stamp("user"), self.state)
+        absorbed = self.engine.absorb(self.project, self.stamp("user"), self.state)
+        if absorbed is not None and self.state is None:  # a chat hears of it in its status line
+            effect = summary(absorbed.changes)
+            self.told += [f"Your edit of ledger.md was merged: {effect}."] if effect else []
+            self.told += absorbed.notices
+        return absorbed
 
     def change(self, edit: Callable[[Ledger, By], Edited]) -> tuple[Edited, Snapshot]:
         """Apply one operation of :mod:`throughline_nb.ledger.edits` as one commit."""

@@ -12,6 +12,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import msgspec
+
 from throughline_nb.chat import ChatKey, History
 from throughline_nb.engine import views
 from throughline_nb.engine.cleaning import Cleaner
@@ -271,7 +273,10 @@ class Engine:
                 lines.append((last or 0, views.project_line(ledger, chats.get(name, 0), last)))
             except ThroughLineError as error:
                 lines.append((0, f"{name}: {error}"))
-        return "\n".join(line for _, line in sorted(lines, reverse=True)) or "No projects yet."
+        return (
+            "\n".join(line for _, line in sorted(lines, reverse=True))
+            or f"No projects yet in {self.home.path}."
+        )
 
     # --- inside ------------------------------------------------------------------------------
 
@@ -311,4 +316,6 @@ class Engine:
         if operation.needs == "project":
             _ = run.project
         reply: Reply = operation.run(run, *arguments.values())
+        if run.told:
+            reply = msgspec.structs.replace(reply, text=" ".join([*run.told, reply.text]))
         return reply

@@ -51,14 +51,15 @@ def ledger_plan(
 ) -> str:
     """Add a step to the plan, or change one: its status, text, note or place.
 
-    Mark a step doing when you begin it, and done when its results are recorded.
+    Mark a step doing when you begin it, and done when its results are recorded: done is refused
+    while nothing was recorded during the step, unless a note says what came of it.
 
     Args:
         step: Id of the step to change, such as S4; leave out to add a step.
         text: What the step is.
-        status: Where it stands.
+        status: Where the step stands; blocked needs a note that says what it waits for.
         note: A short note: what came of it, or what it waits for.
-        after: Id of the step behind which it stands.
+        after: Id of a step, such as S3, to place this one behind it.
     """
     refuse = run.engine.settings(run.key).refuse_empty_done
 
@@ -96,13 +97,13 @@ def ledger_record(
     here; the state of this project belongs here, not in a memory tool.
 
     Args:
-        kind: What it is.
-        text: The claim, choice or question in one sentence.
+        kind: What is recorded; needed for a new entry.
+        text: The claim, choice or question in one sentence; needed for a new entry.
         source: Where a finding comes from: a URL, a file's path, "user", or "turn 41".
         reason: Why: of a decision, or of a retraction.
         because: Ids that a decision rests on, such as "F12, F13".
         id: Id of an entry to change or retract, such as F12.
-        retract: True takes the entry named by id back.
+        retract: True withdraws the entry that id names: a finding stays, marked as retracted.
     """
     if retract and not id_:
         raise UsageError("ledger_record: retract needs id, such as F12.")

@@ -76,7 +76,7 @@ def doctor(run: Run) -> Reply:
 
 
 @COMMANDS.add()
-def help_(_run: Run, command: str = "") -> Reply:
+def help_(run: Run, command: str = "") -> Reply:
     """Show the commands, or one of them in full.
 
     Args:
@@ -88,6 +88,7 @@ def help_(_run: Run, command: str = "") -> Reply:
         lines += [operation.details] if operation.details else []
         lines += [f"  {param.name}: {param.help}" for param in operation.params]
         return Reply(f"Help for {operation.name}.", "\n".join(lines))
-    wide = max(len(operation.usage) for operation in COMMANDS) + 4
-    lines = [f"{'/tl ' + operation.usage:{wide}}  {operation.help}" for operation in COMMANDS]
+    listed = [each for each in COMMANDS if run.key is not None or each.needs != "chat"]
+    wide = max(len(each.usage) for each in listed) + 4
+    lines = [f"{'/tl ' + each.usage:{wide}}  {each.help}" for each in listed]
     return Reply("The commands of throughLine.", "\n".join(lines))

@@ -7,6 +7,7 @@ it stands. What is imported late here is what the help does not need.
 
 import contextlib
 import io
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +18,7 @@ import msgspec
 
 from throughline_nb import __version__
 from throughline_nb.engine.operations import COMMANDS
-from throughline_nb.engine.registry import Operation
+from throughline_nb.engine.registry import Operation, UsageError
 from throughline_nb.errors import ThroughLineError
 
 if TYPE_CHECKING:
@@ -51,7 +52,10 @@ def cli(context: click.Context, home: Path | None, project: str) -> None:
     from throughline_nb.hosts.logs import log_to  # noqa: PLC0415 - see above
     from throughline_nb.store.home import Home  # noqa: PLC0415
 
-    context.obj = Place(Home(home.absolute()) if home else Home.locate(), project, bool(home))
+    if home is not None and home.exists() and not home.is_dir():
+        raise UsageError(f"{home} is no folder; --home takes the folder where everything lives.")
+    found = home.absolute() if home else _home_around()
+    context.obj = Place(Home(found) if found else Home.locate(), project, bool(found))
     log_to(context.obj.home)
 
 
@@ -80,7 +84,7 @@ def _subcommand(operation: Operation) -> click.Command:
             project=place.project or _standing_in(place.home),
         )
         engine.cleaner.wait(CLEANING_SECONDS)
-        click.echo("\n\n".join(part for part in (reply.text, reply.shown) if part))
+        click.echo(_for_a_shell("\n\n".join(part for part in (reply.text, reply.shown) if part)))
 
     text = "\n\n".join(part for part in (operation.help, operation.details) if part)
     short = operation.help
@@ -92,12 +96,26 @@ def _subcommand(operation: Operation) -> click.Command:
     )
 
 
+def _home_around() -> Path | None:
+    """The home in one of whose projects the shell stands, or None."""
+    with contextlib.suppress(OSError):
+        for folder in Path.cwd().resolve().parents:
+            if folder.name == "projects" and (folder.parent / "format").is_file():
+                return folder.parent
+    return None
+
+
 def _standing_in(home: "Home") -> str:
     """Name of the project in whose folder the shell stands, or empty."""
     with contextlib.suppress(ValueError, OSError):
         parts = Path.cwd().resolve().relative_to(home.projects.resolve()).parts
         return parts[0] if parts else ""
     return ""
+
+
+def _for_a_shell(text: str) -> str:
+    """Commands as they are typed here, where a text names them as a chat does."""
+    return re.sub(r"/tl (?=[a-z])", f"{PROGRAM} ", text)
 
 
 for _operation in COMMANDS:
@@ -164,8 +182,14 @@ def _plain_errors() -> Iterator[None]:
     try:
         yield
     except ThroughLineError as error:
-        click.echo(f"{PROGRAM}: {error}", err=True)
+        click.echo(f"{PROGRAM}: {_for_a_shell(str(error))}", err=True)
         sys.exit(1)
+    except click.ClickException as error:
+        told = error.format_message().rstrip(".")
+        click.echo(f"{PROGRAM}: {told}; --help behind the command says what it takes.", err=True)
+        sys.exit(error.exit_code)
+    except click.Abort:
+        sys.exit(130)
     except BrokenPipeError:
         sys.exit(1)
     except Exception as error:
@@ -183,4 +207,4 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     with _plain_errors():
-        cli(prog_name=PROGRAM)
+        cli.main(prog_name=PROGRAM, standalone_mode=False)

@@ -231,7 +231,7 @@ def sign(before: Ledger, after: Ledger, now: float) -> Ledger:
         if old is not None:
             return entry if old.text == entry.text else msgspec.structs.replace(entry, by="user")
         fill = {"by": entry.by or "user", "added": entry.added or added}
-        if entry.kind != "step":
+        if entry.kind not in {"step", "constraint"}:
             fill["step"] = entry.step or step
         elif not entry.status:
             fill["status"] = "todo"
