@@ -37,6 +37,7 @@ lint: $(READY) ## ruff, mypy --strict, import-linter
 	$(BIN)/lint-imports
 
 bench: $(READY) ## measure speed as ratios, write docs/benchmarks.md
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	$(BIN)/python -m tests.bench
 
 picture: $(READY) ## draw the README's picture from what the demo prints now

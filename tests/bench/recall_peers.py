@@ -49,7 +49,9 @@ def bm25s(texts: Sequence[str]) -> Ranker:
     import bm25s as library
 
     index = library.BM25()
-    index.index(library.tokenize(list(texts), stopwords="en", show_progress=False), show_progress=False)
+    index.index(
+        library.tokenize(list(texts), stopwords="en", show_progress=False), show_progress=False
+    )
 
     def rank(query: str, count: int) -> list[int]:
         asked = library.tokenize(query, stopwords="en", show_progress=False)
@@ -81,7 +83,9 @@ def fts5(texts: Sequence[str], path: str = ":memory:") -> Ranker:
     return rank
 
 
-def fill(order: Sequence[int], heads: Sequence[str], texts: Sequence[str], budget: int) -> list[int]:
+def fill(
+    order: Sequence[int], heads: Sequence[str], texts: Sequence[str], budget: int
+) -> list[int]:
     """Whole texts, best first, as long as they fit with their headers, nine misses allowed."""
     taken, spent, misses = [], 0, 0
     for at in order:

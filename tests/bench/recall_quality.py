@@ -120,7 +120,9 @@ def measure(*, tools: bool) -> dict[tuple[str, str, bool], Score]:
                     score = scores.setdefault((chat, name, question.held_out), Score())
                     wanted = set(question.evidence)
                     score.found.append(len(wanted & set(found)) / len(wanted))
-                    ranks = [at + 1 for at, turn in enumerate(dict.fromkeys(found)) if turn in wanted]
+                    ranks = [
+                        at + 1 for at, turn in enumerate(dict.fromkeys(found)) if turn in wanted
+                    ]
                     score.first.append(1 / ranks[0] if ranks else 0.0)
     return scores
 

@@ -23,10 +23,10 @@ from throughline_nb.store.recall.tokens import tokens
 
 K1: Final = 1.2
 B: Final = 0.4
-GIVERS: Final = 300
-"""So many best passages give to their neighbours."""
+GIVERS: Final = 150
+"""So many best passages give to their neighbours; with twice as many nothing more was found."""
 
-KEPT: Final = 400
+KEPT: Final = 200
 """So many of the sums are looked at with their roles and flags."""
 
 SHARES: Final = ((1, 0.7), (-1, 0.5), (2, 0.4), (-2, 0.2), (3, 0.2), (-3, 0.2), (4, 0.2), (-4, 0.1))

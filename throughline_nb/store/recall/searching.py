@@ -14,8 +14,8 @@ from throughline_nb.store.recall.query import Query, Vocabulary, similar, unders
 from throughline_nb.store.recall.ranking import Candidate, Corpus, ranked
 from throughline_nb.store.recall.tokens import fold, tokens
 
-CANDIDATES: Final = 300
-_READ: Final = 4_000
+CANDIDATES: Final = 200
+_READ: Final = 2_500
 """Passages that FTS5 may have to score for a query: its rarest words up to this sum."""
 
 
@@ -35,21 +35,16 @@ def search(cache: Cache, history: Path, text: str, budget: int) -> list[Passage]
 
 
 def candidates(cache: Cache, query: Query, limit: int = CANDIDATES) -> list[Candidate]:
-    """The passages that are worth ranking: the best by the query's words, and by all variants."""
-    own = [group.variants[0] for group in query.groups if group.variants]
+    """The passages that are worth ranking: the best by the query's words and their variants."""
     every = {variant for group in query.groups for variant in group.variants}
-    found: dict[int, Candidate] = {}
-    for some in (own, every) if len(every) > len(own) else (own,):
-        terms: list[str] = []
-        read = 0
-        for variant in sorted(some, key=lambda v: (v.passages, v.token)):
-            read += variant.passages
-            if len(terms) >= 2 and read > _READ:
-                break
-            terms.append(variant.token)
-        if terms:
-            found.update((candidate.id, candidate) for candidate in cache.best(terms, limit))
-    return list(found.values())
+    terms: list[str] = []
+    read = 0
+    for variant in sorted(every, key=lambda v: (v.passages, v.token)):
+        read += variant.passages
+        if len(terms) >= 2 and read > _READ:
+            break
+        terms.append(variant.token)
+    return cache.best(terms, limit) if terms else []
 
 
 def _passages(cache: Cache, file: Any, order: Iterable[tuple[float, int]]) -> Iterator[Passage]:
