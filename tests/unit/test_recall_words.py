@@ -229,6 +229,6 @@ def test_an_excerpt_keeps_the_sentences_that_answer():
 
 def test_the_time_stands_once_for_what_shares_it():
     shown = lines([passage(1, "a", time=1e9), passage(2, "b", time=1e9), passage(3, "c")])
-    assert shown == ["2001-09-09 01:46 UTC:", "[1 user] a", "[2 user] b", "[3 user] c"]
+    assert shown == ["2001-09-09:", "[1 user 01:46] a", "[2 user 01:46] b", "[3 user] c"]
     before = lines([passage(1, "a", time=1e9, before=True)])
     assert before[0] == "before 2001-09-09 01:46 UTC:"

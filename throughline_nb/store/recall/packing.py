@@ -50,32 +50,38 @@ class Passage(msgspec.Struct, frozen=True):
 
     @property
     def head(self) -> str:
-        """The short header: ``[41 user]``, ``[41 tool read_webpage]``."""
-        name = f"{self.role} {self.tool}" if self.tool else self.role
-        return f"[{self.turn} {name}]"
+        """The short header: ``[41 user 14:05]``, ``[41 tool read_webpage]``."""
+        words = [str(self.turn), self.role, self.tool]
+        if self.time is not None and not self.before and (when := _date(self.time)):
+            words.append(f"{when:%H:%M}")
+        return f"[{' '.join(filter(None, words))}]"
 
 
 def moment(passage: Passage) -> str:
     """When a passage was seen, in words; empty where that is not known."""
-    if passage.time is None:
-        return ""
+    when = _date(passage.time)
+    return f"{'before ' if passage.before else ''}{when:%Y-%m-%d %H:%M} UTC" if when else ""
+
+
+def day(passage: Passage) -> str:
+    """What passages share a line for: their day, or the time before which all of them were said."""
+    return moment(passage) if passage.before else moment(passage)[:10]
+
+
+def _date(time: float | None) -> dt.datetime | None:
     try:
-        time = dt.datetime.fromtimestamp(passage.time, tz=dt.UTC)
+        return dt.datetime.fromtimestamp(time, tz=dt.UTC) if time is not None else None
     except (OverflowError, OSError, ValueError):
-        return ""
-    return f"{'before ' if passage.before else ''}{time:%Y-%m-%d %H:%M} UTC"
+        return None
 
 
 def lines(passages: Iterable[Passage]) -> list[str]:
-    """Passages as the model and a person read them: the time once, where it changes."""
-    result, last = [], ""
+    """Passages as the model and a person read them: by days, that of the best passage first."""
+    days: dict[str, list[str]] = {}
     for passage in passages:
-        seen = moment(passage)
-        if seen != last and seen:
-            result.append(f"{seen}:")
-        last = seen
-        result.append(f"{passage.head} {' '.join(passage.text.split())}")
-    return result
+        text = " ".join(passage.text.split())
+        days.setdefault(day(passage), []).append(f"{passage.head} {text}")
+    return [line for seen, said in days.items() for line in ([f"{seen}:"] * bool(seen)) + said]
 
 
 def pack(
@@ -92,7 +98,7 @@ def pack(
     wanted = frozenset(words)
     taken: list[Passage] = []
     spent, misses, rank = opening, 0, 0
-    times: set[str] = set()
+    days: set[str] = set()
     of_tools: Counter[int] = Counter()
     seen: set[tuple[str, str]] = set()
     for passage in found:
@@ -106,8 +112,8 @@ def pack(
             seen.add((passage.tool, body))
         rank += 1
         text = body if rank <= WHOLE else excerpt(body, wanted)
-        time = moment(passage)
-        extra = 0 if time in times or not time else estimate(time) + 1
+        seen_on = day(passage)
+        extra = 0 if seen_on in days or not seen_on else estimate(seen_on) + 1
         cost = estimate(f"{passage.head} {text}\n") + extra
         if spent + cost > budget and rank <= WHOLE:
             text = excerpt(body, wanted)
@@ -118,7 +124,7 @@ def pack(
                 break
             continue
         spent += cost
-        times.add(time)
+        days.add(seen_on)
         whole = passage.text.strip() if text == body else text
         taken.append(msgspec.structs.replace(passage, text=whole))
     return taken
