@@ -2,168 +2,34 @@
 
 A chat's folder goes at once. A project whose last chat went in this way is an orphan; after some
 days it moves to the trash, and later it is deleted for good. :func:`plan` says what is due, and
-:func:`clean` does just that. Whatever is not known for sure stays: a host that cannot say which of
-its chats there are, a folder that is a link, a clock that cannot be right.
+:func:`clean` does just that; each folder is looked at once more before it is touched.
 """
 
 import logging
 import os
-import time
-from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Final
 
 import msgspec
 
-from throughline_nb.chat import ChatKey
 from throughline_nb.errors import StoreError
 from throughline_nb.store import marks as marking
+from throughline_nb.store.cleanup_plan import Action, Exists, Plan, inside, known_chats, plan
 from throughline_nb.store.files import lock, patiently, remove_tree
 from throughline_nb.store.home import Home
-from throughline_nb.store.marks import Marks, Place, Trashed
-from throughline_nb.store.names import is_slug, safe_name
+from throughline_nb.store.marks import Marks, Trashed
+from throughline_nb.store.names import is_slug
 from throughline_nb.store.names import slug as slug_of
 from throughline_nb.store.projects import Projects
 from throughline_nb.store.settings import Settings
 
+__all__ = ["Action", "Exists", "Plan", "clean", "plan", "reopened"]
+
 log = logging.getLogger("throughline_nb")
 
-Exists = Callable[[ChatKey], bool | None]
-"""Whether a chat still exists in its host; None where that is not known.
-
-A host that lists its chats has ``snapshot()``, which lists them once and gives a callable of the
-same kind; its ``place`` names the folder that it looked into.
-"""
-
-DAY: Final = 86_400.0
-CONFIRMED_SECONDS: Final = 3600.0
-"""Time between the two cleanings that must both find a project due before it goes for good."""
-
-EARLIEST: Final = 1_735_689_600.0
-"""The start of 2025: a clock that shows less was never set, and nothing is cleaned by it."""
-
 _GONE: Final = ".gone-"
-_CHAT_STATE: Final = "state.json"
-
-
-class Action(msgspec.Struct, frozen=True):
-    """One thing to do.
-
-    Attributes:
-        kind: ``chat``: a chat's folder goes. ``orphan``: a project is marked. ``trash``: a project
-            moves to the trash. ``delete``: it goes from the trash for good.
-        name: The chat's key, the project's name, or the folder's name in the trash.
-        path: The folder.
-        since: When what leads to it began, in seconds since the epoch.
-        until: When the next step is due, or 0.
-    """
-
-    kind: Literal["chat", "orphan", "trash", "delete"]
-    name: str
-    path: Path
-    since: float
-    until: float = 0.0
-
-    @property
-    def would(self) -> str:
-        """What is to be done and why, as one line."""
-        return f"Would {self._words('remove', 'mark', 'move', 'delete')}"
-
-    @property
-    def done(self) -> str:
-        """What was done and why, as one line."""
-        return self._words("Removed", "Marked", "Moved", "Deleted")
-
-    def _words(self, remove: str, mark: str, move: str, delete: str) -> str:
-        since, until = _date(self.since), _date(self.until)
-        return {
-            "chat": f"{remove} chat {self.name}: its conversation was gone on {since}.",
-            "orphan": f"{mark} project {self.name} as an orphan: its last chat was deleted; it "
-            f"moves to the trash on {until}.",
-            "trash": f"{move} project {self.name} to the trash: an orphan since {since}; it is "
-            f"deleted on {until}.",
-            "delete": f"{delete} project {self.name} for good: in the trash since {since}.",
-        }[self.kind]
-
-
-class Plan(msgspec.Struct, frozen=True):
-    """What a cleaning does.
-
-    Attributes:
-        actions: In their order.
-        marks: The marks as they are to be before the first action: those that no longer hold are
-            gone, and what was found due for the first time is noted.
-    """
-
-    actions: tuple[Action, ...] = ()
-    marks: Marks = Marks()
-
-
-class _Chat(NamedTuple):
-    key: ChatKey
-    folder: Path
-    project: str | None
-    """Name of its project, empty for none; None where that cannot be read."""
-
-
-class _State(msgspec.Struct):
-    key: str = ""
-    project: str = ""
-
-
-def plan(home: Home, exists: Exists, now: float, settings: Settings) -> Plan:
-    """What is due; nothing is changed.
-
-    Args:
-        home: The home.
-        exists: Whether a chat still exists; a chat is gone only where it says False.
-        now: Time in seconds since the epoch.
-        settings: The days until an orphan moves to the trash, and until it goes from there.
-    """
-    marks = marking.load(home)
-    if home.newer or not home.path.is_dir() or now < EARLIEST or marks.format > marking.FORMAT:
-        return Plan(marks=marks)
-    chats = list(_chats(home))
-    exists = getattr(exists, "snapshot", lambda: exists)()
-    there = {chat.key: exists(chat.key) for chat in chats}
-    places = _places(marks, there, getattr(exists, "place", ""), now)
-    gone = [
-        chat
-        for chat in chats
-        if there[chat.key] is False
-        and not (chat.key.host in places and places[chat.key.host].other)
-        and _inside(home, chat.folder)
-    ]
-    if any(chat.project is None for chat in chats):  # it may be the last one of any project
-        gone = [chat for chat in gone if chat.project == ""]
-    left = {chat.project for chat in chats if chat not in gone}
-    projects = Projects(home)
-    marks = msgspec.structs.replace(
-        marks,
-        orphans={
-            slug: marking.past(since, now)
-            for slug, since in marks.orphans.items()
-            if slug not in left and projects.exists(slug)
-        },
-        trash={
-            name: _aged(entry, now, settings)
-            for name, entry in marks.trash.items()
-            if os.path.lexists(home.trash / name)
-        },
-        places=places,
-    )
-    actions = [Action("chat", str(chat.key), chat.folder, now) for chat in gone]
-    orphans = {chat.project: None for chat in gone if chat.project}
-    days = settings.orphan_days * DAY
-    actions += [
-        Action("orphan", slug, home.projects / slug, now, now + days)
-        for slug in orphans
-        if slug not in left and slug not in marks.orphans and projects.exists(slug)
-    ]
-    actions += _moves(home, marks, now, settings)
-    return Plan(tuple(actions), marks)
 
 
 def clean(home: Home, exists: Exists, now: float, settings: Settings) -> tuple[Action, ...]:
@@ -226,81 +92,12 @@ def _in_trash(home: Home, slug: str) -> Path | None:
     names = [name for name, entry in trash.items() if entry.slug == slug]
     names.sort(key=lambda name: trash[name].since, reverse=True)
     folders = [home.trash / name for name in [*names, slug]]
-    return next(
-        (each for each in folders if (each / ".git").is_dir() and _inside(home, each)), None
-    )
-
-
-def _chats(home: Home) -> Iterator[_Chat]:
-    """Every chat's folder, with its key and project; what is no chat's is passed over."""
-    for host in _folders(home.chats):
-        for folder in _folders(host):
-            state, known = _State(), True
-            try:
-                state = msgspec.json.decode((folder / _CHAT_STATE).read_bytes(), type=_State)
-            except (FileNotFoundError, msgspec.DecodeError):  # the latter starts anew at its turn
-                pass
-            except OSError:
-                known = False
-            key = ChatKey.parse(state.key) if state.key else ChatKey(host.name, folder.name)
-            if (safe_name(key.host), safe_name(key.id)) == (host.name, folder.name):
-                yield _Chat(key, folder, state.project if known else None)
-
-
-def _folders(folder: Path) -> list[Path]:
-    try:
-        with os.scandir(folder) as entries:
-            names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
-    except OSError:
-        return []
-    return [folder / name for name in sorted(names) if not name.startswith(".")]
-
-
-def _places(
-    marks: Marks, there: dict[ChatKey, bool | None], place: str, now: float
-) -> dict[str, Place]:
-    """Which folder the hosts' chats lie in.
-
-    A folder that took another's place, such as one that the app made anew when its own had been
-    renamed, and that holds none of the chats known here, says nothing about them for a day.
-    """
-    places = dict(marks.places)
-    for host in sorted({key.host for key in there}) if place else ():
-        said = [found for key, found in there.items() if key.host == host]
-        if None in said:
-            continue
-        was = places.get(host)
-        if was is None or was.ident == place or True in said:
-            places[host] = Place(place)
-            continue
-        first = marking.past(was.other, now) if was.other else now
-        places[host] = Place(was.ident, first) if now - first < DAY else Place(place)
-    return places
-
-
-def _aged(entry: Trashed, now: float, settings: Settings) -> Trashed:
-    """The entry as of now; that its time is over is noted when it is first found."""
-    since = marking.past(entry.since, now)
-    over = now - since >= settings.trash_days * DAY
-    due = (marking.past(entry.due, now) if entry.due else now) if over else 0.0
-    return Trashed(entry.slug, since, due)
-
-
-def _moves(home: Home, marks: Marks, now: float, settings: Settings) -> Iterator[Action]:
-    until = now + settings.trash_days * DAY
-    for slug, since in marks.orphans.items():
-        path = home.projects / slug
-        if now - since >= settings.orphan_days * DAY and _inside(home, path):
-            yield Action("trash", slug, path, since, until)
-    for name, entry in marks.trash.items():
-        path = home.trash / name
-        if entry.due and now - entry.due >= CONFIRMED_SECONDS and _inside(home, path):
-            yield Action("delete", name, path, entry.since)
+    return next((each for each in folders if (each / ".git").is_dir() and inside(home, each)), None)
 
 
 def _carried_out(home: Home, action: Action, now: float) -> bool:
     """Do one thing, if its folder is still what it was; returns whether it was done."""
-    if not _inside(home, action.path):
+    if not inside(home, action.path):
         return False
     try:
         if action.kind == "orphan":
@@ -321,10 +118,10 @@ def _carried_out(home: Home, action: Action, now: float) -> bool:
 def _to_trash(home: Home, slug: str, now: float) -> bool:
     if slug not in marking.load(home).orphans:  # it was opened meanwhile
         return False
-    if any(chat.project in (slug, None) for chat in _chats(home)):
+    if any(chat.project in (slug, None) for chat in known_chats(home)):
         return False
     projects = Projects(home)
-    if home.trash.exists() and not _inside(home, home.trash):
+    if home.trash.exists() and not inside(home, home.trash):
         return False
     place = projects.free_place(slug)
     # Noted first: what lies in the trash without a note is never deleted.
@@ -338,7 +135,7 @@ def _vanish(home: Home, path: Path) -> None:
     """Remove a folder: its name goes at once, also where the removal is interrupted."""
     home.trash.mkdir(exist_ok=True)
     gone = home.trash / f"{_GONE}{os.urandom(6).hex()}"
-    if not _inside(home, home.trash):
+    if not inside(home, home.trash):
         raise StoreError(f"{home.trash} is a link; nothing was removed: make it a folder.")
     patiently(lambda: path.rename(gone))
     remove_tree(gone)
@@ -354,17 +151,11 @@ def _sweep(home: Home) -> None:
     except OSError:
         return
     for name in left:
-        if _inside(home, home.trash / name):
+        if inside(home, home.trash / name):
             remove_tree(home.trash / name)
-
-
-def _inside(home: Home, path: Path) -> bool:
-    """Whether a path is a folder within the home with no link on the way to it."""
-    root, target = os.path.realpath(home.path), os.path.realpath(path)
-    below = os.path.relpath(path, home.path)
-    expected = os.path.join(root, below)  # noqa: PTH118 - beside realpath
-    same = os.path.normcase(target) == os.path.normcase(expected)
-    return same and not below.startswith("..") and path.is_dir()
+    if left:
+        with suppress(OSError):  # not empty
+            home.trash.rmdir()
 
 
 def _with_orphan(marks: Marks, slug: str, now: float) -> Marks:
@@ -379,7 +170,3 @@ def _with_trash(marks: Marks, name: str, entry: Trashed) -> Marks:
 def _without_trash(marks: Marks, name: str) -> Marks:
     kept = {key: entry for key, entry in marks.trash.items() if key != name}
     return msgspec.structs.replace(marks, trash=kept)
-
-
-def _date(seconds: float) -> str:
-    return time.strftime("%Y-%m-%d", time.localtime(seconds))
