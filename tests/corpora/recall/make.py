@@ -266,8 +266,25 @@ def hold_out(chat, questions):
         entry["held_out"] = place % 3 == start
 
 
+def probes():
+    """``kind ~ language ~ query ~ text``; the others of a block are the distractors."""
+    rows = []
+    for block in (HERE / "probes.txt").read_text(encoding="utf-8").strip().split("\n\n"):
+        lines = [line.split(" ~ ", 2) for line in block.split("\n")]
+        lines = [(kind, language, *rest.rsplit(" ~ ", 1)) for kind, language, rest in lines]
+        for kind, language, query, text in lines:
+            others = [line[3] for line in lines if line[3] != text]
+            rows.append(
+                {"kind": kind, "text": text, "distractors": others}
+                | {"query": query, "language": language}
+            )
+    dump(OUT / "probes.jsonl", rows)
+    print(len(rows), "probes")
+
+
 if __name__ == "__main__":
     OUT.mkdir(parents=True, exist_ok=True)
+    probes()
     chats = [chat for chat in STARTS if (HERE / f"{chat}.facts.txt").exists()]
     found = [entry for chat in chats for entry in build(chat)]
     dump(OUT / "questions.jsonl", found)
