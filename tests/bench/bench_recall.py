@@ -6,6 +6,7 @@ import shutil
 import msgspec
 import pytest
 
+from throughline_nb.engine.recalls import SLICE
 from throughline_nb.store.recall import Recall
 from throughline_nb.store.recall.passages import spans
 
@@ -15,9 +16,6 @@ from .recall_peers import PEERS, fts5, words
 
 ROUNDS = 40
 BUDGET = 1500
-SLICE = 0.015
-"""Seconds that the engine gives to indexing within a turn."""
-
 QUERIES = (
     "what do the release notes mention about the license?",
     "which page was checked for each of the runtimes?",

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+import click
 import msgspec
 
 from throughline_nb.store.recall import Recall
@@ -141,11 +142,11 @@ def main() -> None:
     """Print the tables."""
     for tools in (False, True):
         scores = measure(tools=tools)
-        print("with tool outputs" if tools else "without tool outputs")
+        click.echo("with tool outputs" if tools else "without tool outputs")
         for name in ("recall", *PEERS):
             row = [total(scores, name, held) for held in (False, True, None)]
             cells = "  ".join(f"{s.share:6.1%} mrr {s.mrr:.2f} (n={len(s.found)})" for s in row)
-            print(f"  {name:14} {cells}")
+            click.echo(f"  {name:14} {cells}")
 
 
 if __name__ == "__main__":

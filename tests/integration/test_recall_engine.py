@@ -154,3 +154,25 @@ def test_a_full_disk_is_told_and_the_turn_goes_on(talk, monkeypatch):
 def test_the_command_in_a_short_chat_says_why_not(talk):
     with pytest.raises(ThroughLineError, match="shorter"):
         talk.engine.command("recall port", key=KEY)
+
+
+def test_forget_deletes_recall_data_at_once_where_there_is_no_project(talk, tmp_path):
+    lengthen(talk)
+    assert "deleted" in talk.engine.command("forget", key=KEY).text
+    assert not list((tmp_path / "home").rglob("history.jsonl"))
+    with pytest.raises(ThroughLineError, match="nothing was deleted"):
+        talk.engine.command("forget", key=KEY)
+    talk.say("it does not come back by itself")
+    assert not list((tmp_path / "home").rglob("history.jsonl"))
+    talk.say("/tl start Compare servers")
+    talk.say("but with a project")
+    assert list((tmp_path / "home").rglob("history.jsonl"))
+
+
+def test_forget_names_recall_and_deletes_it_with_the_project(talk, tmp_path):
+    talk.say("/tl start Compare servers")
+    lengthen(talk)
+    assert "recall holds" in talk.engine.command("forget", key=KEY).text
+    assert list((tmp_path / "home").rglob("history.jsonl"))
+    talk.engine.command("forget compare-servers", key=KEY)
+    assert not list((tmp_path / "home").rglob("history.jsonl"))

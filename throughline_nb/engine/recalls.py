@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 AT_ONCE = 16
 """Turns that are indexed during a turn; more are left to the thread."""
 
-SLICE = 0.015
-"""Seconds that a turn gives to indexing, and that the thread holds the index at a time."""
+SLICE = 0.012
+"""Seconds that a turn gives to indexing, and that the thread holds the index at a time; what was
+begun, and the commit, come on top."""
 
 
 class _Held:
@@ -67,7 +68,7 @@ class Recalls:
                 state.recall = False
                 self._engine.chats.save(key, state)
             return
-        if not state.recall and state.tokens < settings.recall_tokens:
+        if state.forgotten or (not state.recall and state.tokens < settings.recall_tokens):
             return
         self._engine.home.ensure_writable()
         state.recall = True
@@ -121,6 +122,10 @@ class Recalls:
         with self._lock:
             self._chats.pop(key, None)
         return there
+
+    def holds(self, key: ChatKey) -> bool:
+        """Whether there is anything of a chat."""
+        return self._held(key).recall.exists
 
     def close(self, key: ChatKey) -> None:
         """Let go of a chat's files, since its folder goes."""

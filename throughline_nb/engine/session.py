@@ -228,7 +228,7 @@ class Engine:
         """Bind a chat to a project; a digest is due."""
         state.project, state.automatic, state.off = slug, automatic, False
         state.due, state.shown, state.changed = True, "", state.turn
-        state.proved = 0
+        state.proved, state.forgotten = 0, False
 
     def rebind(self, key: ChatKey, slug: str) -> None:
         """Bind another chat to a project under its new name, or to none where it is empty."""

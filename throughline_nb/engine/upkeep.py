@@ -6,19 +6,26 @@ from throughline_nb.errors import NotFoundError
 from throughline_nb.ledger.model import is_id
 
 
-@COMMANDS.add("project")
+@COMMANDS.add()
 def forget(run: Run, name: str = "") -> Reply:
-    """Delete this chat's project now, with its whole history. It is said twice.
+    """Delete this chat's project and its recall now, with all history. It is said twice.
 
     Args:
         name: Name of the project, given the second time to confirm.
     """
+    if run.bound is None and run.key is not None and run.state is not None:
+        if not run.engine.recalls.forget(run.key):
+            raise UsageError("This chat has no project and no recall data; nothing was deleted.")
+        run.state.recall, run.state.off, run.state.forgotten = False, True, True
+        return Reply("What recall held of this chat is deleted; it starts no project by itself.")
     project = run.project
     chats = [key for key in run.engine.chats.bound(project.slug) if key != run.key]
     if name.strip() != project.slug:
         ledger = project.read().ledger
         also = f", and unbinds {len(chats)} other chat{'s' * (len(chats) != 1)}" if chats else ""
         kept = "; its remote keeps a copy" if project.remotes() else ""
+        if run.key is not None and run.engine.recalls.holds(run.key):
+            also += ", and what recall holds of this chat"
         return Reply(
             f"Nothing is deleted yet. This deletes project {project.slug} with "
             f"{sum(1 for _ in ledger.entries())} entries and its history{also}{kept}. "
@@ -27,9 +34,10 @@ def forget(run: Run, name: str = "") -> Reply:
     run.engine.projects.delete(project.slug)
     for key in chats:
         run.engine.rebind(key, "")
-    if run.state is not None:
+    if run.state is not None and run.key is not None:
         run.engine.unbind(run.state)
-        run.state.off = True
+        run.engine.recalls.forget(run.key)
+        run.state.recall, run.state.off, run.state.forgotten = False, True, True
     return Reply(f"Project {project.slug} is deleted, with its history.")
 
 

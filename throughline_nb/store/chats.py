@@ -64,6 +64,7 @@ class ChatState(msgspec.Struct, kw_only=True, omit_defaults=True):
         due: Whether a digest is due whatever the history shows.
         shown: Version of the ledger that the chat was last shown.
         recall: Whether recall holds a copy of the chat.
+        forgotten: Whether the user had it deleted; until a project is bound it stays so.
     """
 
     format: int = FORMAT
@@ -80,6 +81,7 @@ class ChatState(msgspec.Struct, kw_only=True, omit_defaults=True):
     due: bool = False
     shown: str = ""
     recall: bool = False
+    forgotten: bool = False
 
     @property
     def tokens(self) -> int:

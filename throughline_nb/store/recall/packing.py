@@ -10,10 +10,11 @@ import msgspec
 
 from throughline_nb.ledger.fence import tokens as estimate
 
-WHOLE: Final = 15
-"""Passages up to this rank are given whole, later ones as an excerpt."""
+WHOLE: Final = 8
+"""Passages up to this rank are given whole, later ones as an excerpt. With 15 and 120 characters
+less was found, and the answer stood no more often in what was given."""
 
-EXCERPT: Final = 120
+EXCERPT: Final = 90
 """Characters of an excerpt, about."""
 
 MISSES: Final = 9
