@@ -176,3 +176,27 @@ def test_forget_names_recall_and_deletes_it_with_the_project(talk, tmp_path):
     assert list((tmp_path / "home").rglob("history.jsonl"))
     talk.engine.command("forget compare-servers", key=KEY)
     assert not list((tmp_path / "home").rglob("history.jsonl"))
+
+
+def test_purge_takes_an_entry_out_of_recall_and_it_stays_out(talk, tmp_path):
+    talk.say("/tl start Compare servers")
+    secret = "The key of the archive is marigold-7731-lantern."
+    talk.say(f"Please note: {secret} Thank you.")
+    recorded = {"kind": "finding", "text": secret, "source": "user"}
+    assert "F1" in talk.engine.call(KEY, "ledger_record", recorded)
+    talk.turns[-1].append(
+        Message(turn=2, role="assistant", tool="ledger_record", args=recorded, call_id="1")
+    )
+    lengthen(talk)
+    history = next((tmp_path / "home").rglob("history.jsonl"))
+    assert history.read_bytes().count(b"marigold") == 2
+    talk.engine.command("purge F1", key=KEY)
+    assert "2 messages" in talk.engine.command("purge F1", key=KEY).text
+    assert b"marigold" not in history.read_bytes()
+    again = Talk(tmp_path / "home")
+    again.turns = talk.turns  # the host hands its own copy in once more
+    again.say("after the restart")
+    again.say("and once more")
+    assert b"marigold" not in history.read_bytes()
+    assert "Message 3 on servers" in again.ask(query="message 3 servers")
+    assert not [p for p in history.parent.iterdir() if b"marigold" in p.read_bytes()]

@@ -7,7 +7,7 @@ done, ``recall`` is not offered. What was built stays when the process ends, and
 
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -126,6 +126,11 @@ class Recalls:
     def holds(self, key: ChatKey) -> bool:
         """Whether there is anything of a chat."""
         return self._held(key).recall.exists
+
+    def redact(self, key: ChatKey, without: Callable[[str], str]) -> int:
+        """Take words out of what recall holds of a chat; in how many messages they stood."""
+        self.wait(key)
+        return self._held(key).recall.redact(without)
 
     def close(self, key: ChatKey) -> None:
         """Let go of a chat's files, since its folder goes."""

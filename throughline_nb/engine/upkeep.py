@@ -66,8 +66,14 @@ def purge(run: Run, id_: str) -> Reply:
             f"{found} versions of its history that hold it; they get new commit ids.{kept} "
             f"To do it, say it again: /tl purge {ident}"
         )
+    without = project.without([ident])
     project.purge([ident], run.stamp())
-    return Reply(f"{ident} is removed from {project.slug} and from its whole history.")
+    keys = run.engine.chats.bound(project.slug)
+    told = sum(run.engine.recalls.redact(key, without) for key in keys)
+    also = (
+        f" It is taken out of {told} message{'s' * (told != 1)} that recall holds." if told else ""
+    )
+    return Reply(f"{ident} is removed from {project.slug} and from its whole history.{also}")
 
 
 @COMMANDS.add()

@@ -293,6 +293,10 @@ class Project:
         """In how many versions an entry stands; what :meth:`purge` would rewrite."""
         return purge.mentions(self.repo, ident)
 
+    def without(self, idents: Iterable[str]) -> Callable[[str], str]:
+        """What takes the words of entries out of a text that is kept elsewhere, such as recall."""
+        return purge.words(self.repo, list(idents))
+
     def purge(self, idents: Iterable[str], stamp: Stamp) -> Snapshot:
         """Remove entries for good: from the ledger, every version, messages, reflogs and rescue.
 

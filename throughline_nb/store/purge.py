@@ -7,6 +7,7 @@ is not copied is gone with the old folder.
 """
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,6 +57,19 @@ def mentions(repo: Repo, ident: str) -> int:
     """In how many versions an entry stands."""
     redactor = Redactor([ident])
     return sum(redactor.names(data) for _, data in _ledgers(repo))
+
+
+def words(repo: Repo, idents: list[str]) -> Callable[[str], str]:
+    """What takes all that entries ever said out of another text."""
+    redactor = Redactor(idents)
+    for _, data in reversed(_ledgers(repo)):
+        redactor.learn(data)
+
+    def without(text: str) -> str:
+        clean = redactor.data(text.encode("utf-8", "surrogateescape"))
+        return clean.decode("utf-8", "surrogateescape")
+
+    return without
 
 
 def purge(project: "Project", idents: list[str], stamp: Stamp) -> None:

@@ -36,13 +36,15 @@ def searchable(record: Record) -> str:
     return f"{record.text}\n{given}" if record.text else given
 
 
+def content(record: Record) -> str:
+    """Hash of a message as its host has it."""
+    said = msgspec.json.encode((record.role, record.text, record.tool, dict(record.args)))
+    return record.was or hashlib.blake2b(said, digest_size=8).hexdigest()
+
+
 def mark(before: str, record: Record) -> str:
     """Hash of a turn's messages so far, to tell a turn that was edited."""
-    digest = hashlib.blake2b(before.encode(), digest_size=8)
-    digest.update(
-        msgspec.json.encode((record.role, record.text, record.tool or "", dict(record.args)))
-    )
-    return digest.hexdigest()
+    return hashlib.blake2b(f"{before}{content(record)}".encode(), digest_size=8).hexdigest()
 
 
 def index(cache: Cache, path: Path, seconds: float | None) -> bool:

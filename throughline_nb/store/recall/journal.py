@@ -21,7 +21,8 @@ NAME: Final = "history.jsonl"
 class Record(msgspec.Struct, omit_defaults=True):
     """A line of the file: a message, or a rewind.
 
-    ``before`` says that ``time`` is when the message was met, not when it was said.
+    ``before`` says that ``time`` is when the message was met, not when it was said. ``was`` is the
+    hash of what the host still has of a message whose words were purged here.
     """
 
     turn: int = 0
@@ -33,6 +34,7 @@ class Record(msgspec.Struct, omit_defaults=True):
     args: Mapping[str, Any] = {}
     call_id: str = ""
     failed: bool = False
+    was: str = ""
     rewind: int | None = None
 
 

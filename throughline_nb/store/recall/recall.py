@@ -6,18 +6,18 @@ import re
 import sqlite3
 import threading
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from throughline_nb.errors import StoreError
-from throughline_nb.ledger.fence import without_blocks
 from throughline_nb.store.files import WINDOWS, lock, patiently, reason, write_atomic
 from throughline_nb.store.recall import journal
 from throughline_nb.store.recall.cache import NAME as CACHE
 from throughline_nb.store.recall.cache import Cache
-from throughline_nb.store.recall.indexing import index, mark
+from throughline_nb.store.recall.indexing import index
 from throughline_nb.store.recall.journal import Record
+from throughline_nb.store.recall.messages import differing, record_of, replaced
 from throughline_nb.store.recall.packing import Passage
 from throughline_nb.store.recall.searching import nearest, search
 
@@ -99,7 +99,7 @@ class Recall:
             while not self._guarded(lambda cache: self._index(cache, _CATCH_UP)):
                 pass
             known = self._guarded(lambda cache: _marks(cache, records[0].turn))
-            self._append(_differing(records, known), seconds)
+            self._append(differing(records, known), seconds)
 
     def build(self, seconds: float | None = None) -> bool:
         """Go on with the index, and write the history anew where half of it was superseded.
@@ -126,10 +126,12 @@ class Recall:
                 self.folder.rmdir()
 
     def redact(self, replace: Callable[[str], str]) -> int:
-        """Rewrite every text of the history, superseded ones are dropped.
+        """Rewrite every text of the history; what was superseded is dropped.
+
+        The host may keep its own copy: it is known by its hash, and not taken in again.
 
         Args:
-            replace: Gives the new text of a text, arguments of tools as JSON included.
+            replace: Gives the new text for a text, or for a tool's arguments as JSON.
 
         Returns:
             How many messages changed.
@@ -140,10 +142,10 @@ class Recall:
             changed, parts = 0, []
             for at, size in journal.living(self.history):
                 record = journal.line_at(self.history, at, size)
-                line = journal.encoded(record).decode() if record is not None else ""
-                new = replace(line)
-                changed += new != line
-                parts.append(new.encode())
+                if record is not None:
+                    new = replaced(record, replace)
+                    changed += new is not record
+                    parts.append(journal.encoded(new))
             self._rewrite(b"".join(parts))
             return changed
 
@@ -336,9 +338,13 @@ class Recall:
         self._rewrite(b"".join(data[at : at + size] for at, size in kept))
 
     def _rewrite(self, data: bytes) -> None:
+        """Another history; the cache goes first, and with its file what SQLite leaves in one."""
         self._guarded(Cache.clear)
+        self.close()
+        for name in (CACHE, f"{CACHE}-wal", f"{CACHE}-shm"):
+            with contextlib.suppress(StoreError):  # in use elsewhere; it is empty already
+                self._remove(self.folder / name)
         write_atomic(self.history, data, durable=False)
-        self._end = None
 
     def _turn(self, cache: Cache, number: int) -> list[Record]:
         self._index(cache, None)
@@ -361,41 +367,10 @@ class Recall:
             ) from error
 
 
-def record_of(message: Any, seen: float | None = None) -> Record:
-    """A message as the history keeps it."""
-    time = getattr(message, "time", None)
-    args: Mapping[str, Any] = getattr(message, "args", None) or {}
-    return Record(
-        turn=int(message.turn),
-        role=str(message.role),
-        text=without_blocks(message.text or ""),
-        time=float(time) if time is not None else seen,
-        before=time is None and seen is not None,
-        tool=getattr(message, "tool", None) or "",
-        args=args,
-        call_id=getattr(message, "call_id", None) or "",
-        failed=bool(getattr(message, "failed", False)),
-    )
-
-
 def _marks(cache: Cache, first: int) -> dict[int, str]:
     """The hashes of the turns from one on."""
     rows = cache.db.execute("SELECT turn, mark FROM turns WHERE turn >= ?", (first,))
     return dict(rows.fetchall())
-
-
-def _differing(records: Sequence[Record], known: dict[int, str]) -> list[Record]:
-    """What to append so that turns are as these records say, the later ones gone."""
-    hashes: dict[int, str] = {}
-    for record in records:
-        hashes[record.turn] = mark(hashes.get(record.turn, ""), record)
-    same = {turn for turn, hashed in hashes.items() if known.get(turn) == hashed}
-    changed = sorted((hashes.keys() - same) | (known.keys() - hashes.keys()))
-    if not changed:
-        return []
-    rest = [record for record in records if record.turn >= changed[0]]
-    superseded = any(turn >= changed[0] for turn in known)
-    return [Record(rewind=changed[0]), *rest] if superseded else rest
 
 
 def _stamp(path: Path) -> tuple[int, int, int]:
