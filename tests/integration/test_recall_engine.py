@@ -1,11 +1,14 @@
 """Recall in the engine: when it starts, what it offers, and what it leaves on the disk."""
 
+import threading
+
 import pytest
 
 from throughline_nb.chat import ChatKey, History, Message
 from throughline_nb.engine.session import Engine
 from throughline_nb.errors import ThroughLineError
 from throughline_nb.store.home import Home
+from throughline_nb.store.recall import Recall
 
 KEY = ChatKey("lmstudio", "1764500000000")
 FILLER = "We went over the table of servers once more and nothing in it had to be changed. " * 8
@@ -117,6 +120,35 @@ def test_a_restart_goes_on_with_what_was_built(talk, tmp_path):
     again.say("after the restart")
     assert history.read_bytes().startswith(before)
     assert history.read_bytes().count(b"Message 3 on servers") == 1
+
+
+def test_an_edit_during_the_first_build_is_not_missed(talk, monkeypatch):
+    go = threading.Event()
+    build = Recall.build
+
+    def slow(self, seconds=None):
+        go.wait(10)
+        return build(self, seconds)
+
+    wait = talk.engine.recalls.wait
+    monkeypatch.setattr(talk.engine.recalls, "wait", lambda *_: None)
+    talk.settings["recall_tokens"] = 1_000_000
+    lengthen(talk)
+    monkeypatch.setattr(Recall, "build", slow)
+    talk.settings["recall_tokens"] = 2000
+    talk.say("past the threshold now")
+    assert talk.names() == []
+    with pytest.raises(ThroughLineError, match="still being built"):
+        talk.engine.command("recall servers", key=KEY)
+    talk.turns[2][1] = Message(turn=3, role="assistant", text="The banner is turquoise.")
+    talk.changed = 3
+    talk.say("during the build")
+    go.set()
+    wait(KEY, 10)
+    talk.say("after the build")
+    wait(KEY, 10)
+    assert talk.names() == ["recall"]
+    assert "turquoise" in talk.ask(query="banner")
 
 
 def test_switched_off_it_is_deleted(talk, tmp_path):

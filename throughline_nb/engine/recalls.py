@@ -5,6 +5,7 @@ the turn that crosses the threshold, is copied and indexed by a thread in slices
 done, ``recall`` is not offered. What was built stays when the process ends, and is gone on with.
 """
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -34,10 +35,11 @@ class _Held:
 
     def __init__(self, recall: "Recall") -> None:
         self.recall = recall
-        self.waiting: list[Message] = []
+        self.waiting: Iterator[Message] | None = None
         self.thread: threading.Thread | None = None
         self.failure: ThroughLineError | None = None
         self.behind: int | None = None
+        self.missed = False
 
     @property
     def busy(self) -> bool:
@@ -158,7 +160,8 @@ class Recalls:
     def _take_in(self, held: _Held, history: History, seen: dict[int, float]) -> None:
         changed = min(history.changed, held.behind or history.changed)
         held.behind = changed  # until it is taken in
-        if held.busy:
+        held.missed = held.busy
+        if held.missed:
             return
         last = held.recall.last
         if last > history.turn:
@@ -166,12 +169,12 @@ class Recalls:
             last = history.turn
         first = min(changed, last + 1)
         if first <= history.turn:
-            messages = list(_observed(history.messages(first), seen))
+            messages = _observed(history.messages(first), dict(seen))
             if history.turn - first < AT_ONCE:
                 held.recall.update(messages, seen=self._engine.clock(), seconds=SLICE)
             else:
                 held.waiting = messages
-        if held.waiting or not held.recall.complete:
+        if held.waiting is not None or not held.recall.complete:
             self._begin(held)
         else:
             held.behind = None
@@ -181,18 +184,18 @@ class Recalls:
         held.thread = threading.Thread(
             target=_build, args=(held, now), name="throughline-recall", daemon=True
         )
-        held.thread.start()
+        with contextlib.suppress(RuntimeError):  # no new threads while the interpreter ends
+            held.thread.start()
 
 
 def _build(held: _Held, now: float) -> None:
     try:
-        if held.waiting:
-            held.recall.update(held.waiting, seen=now, seconds=SLICE)
-            held.waiting = []
-        behind = held.behind
+        if held.waiting is not None:
+            waiting, held.waiting = held.waiting, None
+            held.recall.update(waiting, seen=now, seconds=SLICE)
         while not held.recall.build(SLICE):
             time.sleep(0.001)  # a turn that waits for the index goes first
-        if held.behind == behind:
+        if not held.missed:
             held.behind = None
     except ThroughLineError as error:
         held.failure = error
@@ -205,6 +208,6 @@ def _build(held: _Held, now: float) -> None:
 
 def _observed(messages: Iterable[Message], seen: dict[int, float]) -> Iterator[Message]:
     """Messages with the time at which their turn was seen to begin, where a host gives none."""
-    for message in storable(tuple(messages)):
+    for message in (storable((each,))[0] for each in messages):
         time_seen = seen.get(message.turn) if message.time is None else None
         yield (message if time_seen is None else msgspec.structs.replace(message, time=time_seen))
