@@ -232,3 +232,18 @@ def test_purge_takes_an_entry_out_of_recall_and_it_stays_out(talk, tmp_path):
     assert b"marigold" not in history.read_bytes()
     assert "Message 3 on servers" in again.ask(query="message 3 servers")
     assert not [p for p in history.parent.iterdir() if b"marigold" in p.read_bytes()]
+
+
+def test_two_engines_keep_one_history_of_a_chat(talk, tmp_path):
+    lengthen(talk)
+    other = Talk(tmp_path / "home")
+    other.turns = talk.turns  # one chat, handed to either of them in turn
+    for number in range(6):
+        each = (talk, other)[number % 2]
+        each.changed = 1 if number < 2 else len(each.turns) - 1
+        each.say(f"Turnabout {number}", answer=f"Reply{number}x.")
+    history = next((tmp_path / "home").rglob("history.jsonl")).read_text(encoding="utf-8")
+    assert [history.count(f"Turnabout {number}") for number in range(5)] == [1] * 5
+    assert history.count("Message 7 on") == 1
+    for each in (talk, other):
+        assert "Reply4x" in each.ask(query="Reply4x")

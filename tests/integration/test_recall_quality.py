@@ -1,0 +1,28 @@
+"""Recall finds more of the evidence than word overlap and FTS5 alone; ``make bench`` has the rest.
+
+The floors lie a little below what was measured, so that a change that costs questions is seen.
+"""
+
+import pytest
+from bench import recall_quality
+from bench.recall_quality import measure, total
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["plain", "tools"])
+def scores(request):
+    peers = {name: recall_quality.PEERS[name] for name in ("word overlap", "FTS5 porter")}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recall_quality, "PEERS", peers)
+        return request.param, measure(tools=request.param)
+
+
+@pytest.mark.parametrize("held_out", [False, True])
+def test_evidence_is_found(scores, held_out):
+    tools, found = scores
+    mine = total(found, "recall", held_out)
+    overlap, fts5 = (total(found, name, held_out) for name in ("word overlap", "FTS5 porter"))
+    assert len(mine.found) >= 60
+    assert mine.share >= 0.66
+    assert mine.share >= (3.0 if tools else 1.6) * overlap.share
+    assert mine.share >= fts5.share
+    assert mine.mrr >= 0.38
