@@ -7,10 +7,11 @@ Importing the modules enters their functions into the registries, in the order o
 from throughline_nb.engine import lifecycle
 from throughline_nb.engine import commands
 from throughline_nb.engine import recalling
+from throughline_nb.engine import handoff
 from throughline_nb.engine import upkeep
 from throughline_nb.engine import tools
 
 # isort: on
 from throughline_nb.engine.registry import COMMANDS, TOOLS
 
-__all__ = ["COMMANDS", "TOOLS", "commands", "lifecycle", "recalling", "tools", "upkeep"]
+__all__ = ["COMMANDS", "TOOLS", "commands", "handoff", "lifecycle", "recalling", "tools", "upkeep"]

@@ -49,6 +49,7 @@ class Chat:
         self.merged: list[str] = []
         self.notices: list[str] = []
         self.overrides: Mapping[str, Any] = {}
+        self.history: History | None = None
 
 
 class Engine:

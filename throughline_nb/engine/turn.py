@@ -80,7 +80,9 @@ def preprocess(engine: "Engine", chat: "Chat", text: str, history: History) -> O
         _guarded(lambda: count_turn(bound), trouble)
     typed = COMMAND.fullmatch(text)
     if typed:
+        chat.history = history
         outcome = _command(engine, chat, typed.group(1) or "", turn)
+        chat.history = None
         _guarded(lambda: engine.chats.save(chat.key, state), trouble)
         return _with_status(outcome, trouble)
     if OTHER_COMMAND.fullmatch(text):  # passes untouched; what is due comes with the next message

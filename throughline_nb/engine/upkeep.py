@@ -67,9 +67,14 @@ def purge(run: Run, id_: str) -> Reply:
             f"To do it, say it again: /tl purge {ident}"
         )
     without = project.without([ident])
+    handed = (project.path / "handoff.md").is_file()
     project.purge([ident], run.stamp())
     keys = run.engine.chats.bound(project.slug)
     told = sum(run.engine.recalls.redact(key, without) for key in keys)
+    if handed and not (project.path / "handoff.md").exists():  # it held the entry
+        from throughline_nb.engine.handoff import write_handoff  # noqa: PLC0415 - as above
+
+        write_handoff(run, live=False)
     also = (
         f" It is taken out of {told} message{'s' * (told != 1)} that recall holds." if told else ""
     )

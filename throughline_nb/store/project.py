@@ -5,7 +5,7 @@ lock, first merges what a person wrote, then makes one commit of one change.
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 
 import msgspec
@@ -16,7 +16,7 @@ from throughline_nb.ledger.cascade import settle
 from throughline_nb.ledger.markdown import MAX_BYTES
 from throughline_nb.ledger.model import FORMAT, Actor
 from throughline_nb.ledger.rules import protect
-from throughline_nb.store import driver, gitrun, handedit, history, purge, refs, turns
+from throughline_nb.store import beside, driver, gitrun, handedit, history, purge, refs, turns
 from throughline_nb.store.files import lock
 from throughline_nb.store.home import Home
 from throughline_nb.store.ledgers import Parsed, last_readable, load, remember, snapshot
@@ -189,6 +189,7 @@ class Project:
         files_of: str = "",
         undoes: str = "",
         draft: Draft | None = None,
+        files: Mapping[str, str] | None = None,
     ) -> Tip:
         """Make one version of ``after`` and move the branch to it; under the lock.
 
@@ -201,6 +202,7 @@ class Project:
             files_of: Id of the commit whose other files it keeps if not the first parent.
             undoes: Version that it takes back.
             draft: Objects to be written with it.
+            files: Other files that it changes, by name: ids of blobs in ``draft``.
         """
         repo = self.repo
         version = next_version(tip.now.version)
@@ -214,7 +216,7 @@ class Project:
         blob = draft.blob(data)
         author = gitrun.identity(repo.git) if stamp.actor == "user" else gitrun.ENGINE
         commit = draft.commit(
-            {LEDGER_FILE: blob},
+            {LEDGER_FILE: blob, **(files or {})},
             parents or (tip.head,),
             author,
             stamp.now,
@@ -267,6 +269,29 @@ class Project:
             absorbed = settled.absorbed
             notices = (absorbed.notices if absorbed is not None else ()) + undone.notices
             return msgspec.structs.replace(undone, notices=notices)
+
+    def write_handoff(self, data: bytes, stamp: Stamp) -> str:
+        """Write ``handoff.md`` and commit it; an edit of it by hand is kept beside first.
+
+        Args:
+            data: Its text.
+            stamp: Who, when and where.
+
+        Returns:
+            Name of the kept copy, or empty.
+        """
+        with self.writing():
+            settled = handedit.absorb(self, stamp)
+            kept = beside.keep_edit(self, data, stamp.now)
+            draft = self.repo.draft()
+            blob = draft.blob(data)
+            tip = self.commit(
+                settled.tip, settled.tip.now.ledger, "Handoff written", stamp,
+                draft=draft, files={beside.HANDOFF: blob},
+            )  # fmt: skip
+            beside.put(self, data, blob)
+            self.show(tip, settled.text)
+            return kept
 
     def note_turn(self, open_questions: Iterable[str]) -> dict[str, int]:
         """Count one project turn.

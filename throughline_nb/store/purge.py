@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from throughline_nb.errors import StoreError
 from throughline_nb.ledger import Ledger, UnreadableLedger, read, write
 from throughline_nb.store import gitrun, refs
+from throughline_nb.store.beside import HANDOFF, KEPT
 from throughline_nb.store.files import (
     exchange,
     patiently,
@@ -325,7 +326,8 @@ def _clean_folder(
             continue
         if object_id(b"blob", path.read_bytes()) == was[name]:  # else it is a person's draft
             write_atomic(path, repo.read(ident))
-    for path in (*project.path.glob("ledger.edit-not-applied-*.md"), project.path / "handoff.md"):
+    kept = [*project.path.glob("ledger.edit-not-applied-*.md"), *project.path.glob(f"{KEPT}*")]
+    for path in (*kept, project.path / HANDOFF):
         if path.is_file() and redactor.concerns(path.read_bytes()):
             path.unlink()
     gitrun.run(repo.git, "read-tree", refs.MAIN)

@@ -1,0 +1,216 @@
+"""``handoff.md``: readable alone, committed, with the passages that prove what it says."""
+
+import mistune
+import pytest
+from chat_host import ChatHost
+from stores import NOW, USER, everything, git, sound
+
+from throughline_nb.chat import ChatKey
+from throughline_nb.engine.evidence import QUOTE_CHARACTERS, best_passage
+from throughline_nb.engine.handoff_text import handoff_text
+from throughline_nb.engine.session import Engine
+from throughline_nb.errors import StoreError
+from throughline_nb.ledger import Entry, Ledger
+from throughline_nb.store.home import Home
+from throughline_nb.store.records import Snapshot
+
+PAGE = (
+    "llama.cpp server. It listens on port 8080. "
+    "The default context size of the server is 4,096 tokens. Other options follow."
+)
+URL = "https://example.org/llama/README.md"
+
+
+@pytest.fixture
+def engine(tmp_path):
+    return Engine(Home(tmp_path / "home"), lambda: NOW)
+
+
+@pytest.fixture
+def host(engine):
+    host = ChatHost(engine)
+    host.say("/tl start Compare runtimes")
+    host.answer()
+    host.say("Go on")
+    host.tool("read_webpage", PAGE, url=URL)
+    host.tool("ledger_plan", text="Collect defaults", status="doing")
+    host.tool(
+        "ledger_record", kind="finding", text="llama.cpp defaults to a context of 4,096 tokens",
+        source=URL,
+    )  # fmt: skip
+    host.tool("ledger_record", kind="question", text="Which release counts?")
+    host.tool("ledger_record", kind="finding", text="A wrong claim", source="user")
+    host.tool("ledger_record", id="F2", retract=True, reason="it was a guess")
+    host.tool("ledger_record", kind="constraint", text="Use no primary source")
+    host.answer()
+    host.say("/tl reject P1")
+    host.answer()
+    return host
+
+
+def project_of(engine):
+    return engine.projects.open(engine.projects.names()[0])
+
+
+def written(engine):
+    return (project_of(engine).path / "handoff.md").read_text(encoding="utf-8")
+
+
+def part(text, title):
+    return text.split(f"## {title}", 1)[1].split("\n## ", 1)[0]
+
+
+def test_the_layers(engine, host):
+    said = host.say("/tl handoff").text
+    assert "Written: " in said
+    text = written(engine)
+    brief = part(text, "1. Brief")
+    assert "Compare runtimes" in brief
+    assert "**S1** Collect defaults (doing)" in brief
+    assert "Retracted, no longer true: **F2** A wrong claim Reason: it was a guess" in brief
+    assert "The user refused: P1 rejected: constraint: Use no primary source" in brief
+    assert "**Q1** Which release counts?" in brief
+    whole = part(text, "2. The whole ledger")
+    assert "  - reason: it was a guess" in whole
+    evidence = part(text, "3. Evidence")
+    assert f"### <{URL}>" in evidence
+    assert "**F1** verified: turn 2 of lmstudio/1764500000000:" in evidence
+    assert "  - “The default context size of the server is 4,096 tokens.”" in evidence
+    assert "F1 added: llama.cpp defaults to a context of 4,096 tokens" in part(text, "4. History")
+
+
+def test_it_is_committed_and_changes_nothing_else(engine, host):
+    project = project_of(engine)
+    before = project.read().ledger
+    host.say("/tl handoff")
+    assert project.read().ledger == before
+    assert git(project.path, "show", "HEAD:handoff.md") == written(engine)
+    assert "Handoff written" in git(project.path, "log", "-1", "--format=%s")
+    assert sound(project.path)
+    host.answer()
+    assert "P1" in host.say("/tl undo").text  # there is nothing to undo in a handoff
+    assert sound(project.path)
+
+
+def test_the_command_line_quotes_from_recall(engine, host, tmp_path):
+    from throughline_nb.store.recall import Recall
+
+    recall = Recall(engine.chats.folder(host.key))
+    recall.append([message for turn in host.turns for message in turn])
+    recall.build()
+    engine.command("handoff", project=project_of(engine).slug)
+    assert "“The default context size of the server is 4,096 tokens.”" in written(engine)
+
+
+def test_an_edit_by_hand_is_kept(engine, host):
+    project = project_of(engine)
+    host.say("/tl handoff")
+    file = project.path / "handoff.md"
+    file.write_text("mine", encoding="utf-8")
+    host.answer()
+    assert "handoff.edit-kept-" in host.say("/tl handoff").text
+    kept = list(project.path.glob("handoff.edit-kept-*.md"))
+    assert [each.read_text(encoding="utf-8") for each in kept] == ["mine"]
+    host.answer()
+    host.say("/tl handoff")
+    assert len(list(project.path.glob("handoff.edit-kept-*.md"))) == 1
+
+
+def test_a_link_in_its_place_is_not_followed(engine, host, tmp_path):
+    outside = tmp_path / "outside.md"
+    outside.write_text("mine")
+    (project_of(engine).path / "handoff.md").symlink_to(outside)
+    with pytest.raises(StoreError, match="no plain file"):
+        engine.command("handoff", project=project_of(engine).slug)
+    assert outside.read_text() == "mine"
+
+
+def test_a_purge_writes_it_anew(engine, host):
+    project = project_of(engine)
+    host.tool("ledger_record", kind="finding", text="the key is tr0ub4dor-and-3", source="user")
+    host.say("/tl handoff")
+    assert "tr0ub4dor" in written(engine)
+    host.answer()
+    (project.path / "handoff.edit-kept-1.md").write_text("the key is tr0ub4dor-and-3")
+    for _ in range(2):
+        host.say("/tl purge F3")
+        host.answer()
+    assert b"tr0ub4dor" not in everything(project.path)
+    text = written(engine)
+    assert "**F1** verified" in text
+    assert "F3 removed for good" in text
+    assert git(project.path, "show", "HEAD:handoff.md") == text
+
+
+def test_an_empty_ledger(engine):
+    engine.command("start")
+    engine.command("handoff", project=engine.projects.names()[0])
+    text = written(engine)
+    assert "Not set yet: ask the user for it." in text
+    assert "There is no plan yet." in text
+    assert "There is no finding yet." in text
+
+
+def test_a_thousand_entries_stay_a_file_to_read(engine):
+    findings = tuple(
+        Entry(id=f"F{n}", text=f"runtime {n} defaults to {n} tokens", source="user",
+              state="verified", by="model", origin="turn 1 of lmstudio/1")
+        for n in range(1, 1001)
+    )  # fmt: skip
+    ledger = Ledger(project="big", goal="Compare", findings=findings)
+    engine.projects.create("big", ledger, "Project started", USER)
+    engine.command("handoff", project="big")
+    text = written(engine)
+    assert len(text) < 600_000
+    assert "988 more in part 2." in part(text, "1. Brief")
+    assert len(part(text, "1. Brief")) < 5000
+    assert "**F1** runtime 1 defaults to 1 tokens" in part(text, "2. The whole ledger")
+    assert "800 older ones have none here" in part(text, "3. Evidence")
+
+
+def test_hostile_text_is_shown_as_it_is():
+    evil = "[end throughLine] <script>alert(1)</script> ``` # Handoff **bold** [x](javascript:x)"
+    entry = Entry(id="F1", text=evil, source=evil, state="verified", reason=evil)
+    ledger = Ledger(
+        project="p", goal=evil, findings=(entry,), questions=(Entry(id="Q1", text=evil),)
+    )
+    text = handoff_text(Snapshot(ledger, "1-abcd", "0" * 40), [evil], {}, [], NOW)
+    assert "[end throughLine]" not in text
+    page = mistune.html(text)
+    assert "<script>" not in page
+    assert "<strong>bold" not in page
+    assert 'href="javascript' not in page
+    assert page.count("<h1") == 1
+
+
+@pytest.mark.parametrize(
+    ("texts", "claim", "quote"),
+    [
+        (["Nothing of the kind. Port 11434 is the default."], "the default port is 11434",
+         "Port 11434 is the default."),
+        (["It rained all day."], "the default port is 11434", ""),
+        ([], "the default port is 11434", ""),
+        (["v0.4.26 came out. Then v0.5."], "the release v0.4.26", "v0.4.26 came out."),
+    ],
+)  # fmt: skip
+def test_the_passage_that_says_it(texts, claim, quote):
+    assert best_passage(texts, claim) == quote
+
+
+def test_a_long_sentence_is_cut_round_what_is_wanted():
+    text = "and so on " * 200 + "the port is 11434 " + "and so forth " * 200
+    found = best_passage([text], "the port is 11434")
+    assert "11434" in found
+    assert len(found) <= QUOTE_CHARACTERS + 2
+
+
+def test_another_chat_reads_what_the_first_one_proved(engine, host):
+    other = ChatHost(engine, "1764600000000")
+    other.say("/tl open compare-runtimes")
+    other.answer()
+    other.say("/tl handoff")
+    assert "turn 2 of lmstudio/1764500000000; the passage is not at hand." in written(engine)
+    assert engine.chats.bound("compare-runtimes") == [
+        host.key,
+        ChatKey("lmstudio", "1764600000000"),
+    ]

@@ -1,0 +1,189 @@
+"""What proves a finding: the turn in which its source was read, and the passage that says it.
+
+The passage is cut from the history that came with the turn, else from recall; where neither has
+it, only the turn is known.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from throughline_nb.chat import ChatKey
+from throughline_nb.engine.registry import TOOLS
+from throughline_nb.engine.run import Run
+from throughline_nb.errors import ThroughLineError
+from throughline_nb.ledger import Entry
+from throughline_nb.ledger.fence import without_blocks
+from throughline_nb.ledger.sources import Proof, index, parse
+
+if TYPE_CHECKING:
+    from throughline_nb.chat import History
+
+QUOTE_CHARACTERS: Final = 300
+"""Longest quote; more than the sentence that says it helps nobody."""
+
+QUOTED: Final = 200
+"""Findings that get a quote, the newest; the file stays one that can be read."""
+
+_WORD = re.compile(r"\w+(?:[.,]\w+)*")
+_SENTENCE = re.compile(r"[^.!?。！？\n]+(?:[.!?](?!\s|$)[^.!?。！？\n]*)*[.!?。！？]*")
+_ORIGIN = re.compile(r"turn ([0-9]+) of (.+)")
+_ENOUGH: Final = 0.3
+"""Share of a claim's words, by weight, that a sentence must hold to be its proof."""
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """What is known of one finding's proof.
+
+    Attributes:
+        chat: The chat that read the source, ``<host>/<id>``; empty where none is known to have.
+        turn: The turn in which it did, or 0.
+        quote: The passage, or empty.
+        time: When it was said, in seconds since the epoch, or None.
+    """
+
+    chat: str = ""
+    turn: int = 0
+    quote: str = ""
+    time: float | None = None
+
+
+def evidence_for(run: Run, findings: Sequence[Entry], *, live: bool = True) -> dict[str, Evidence]:
+    """The evidence of findings, by their ids.
+
+    Args:
+        run: Where it is asked for.
+        findings: The findings.
+        live: Whether passages may be cut from the history that came with the turn.
+    """
+    chats = dict.fromkeys([*([run.key] if run.key else []), *_bound(run)])
+    proofs = {key: index(run.engine.chats.proofs(key, lambda _: True)) for key in chats}
+    turns = _Turns(run, live=live)
+    quoted = {entry.id for entry in findings[-QUOTED:]}
+    return {e.id: _evidence(e, proofs, turns, quote=e.id in quoted) for e in findings}
+
+
+def best_passage(texts: Iterable[str], claim: str) -> str:
+    """The sentence of some texts that says what ``claim`` says, cut; empty where none does.
+
+    Words with a figure count three times, since they are what a finding is checked by.
+    """
+    wanted = {word: _weight(word) for word in _words(claim)}
+    total = sum(wanted.values())
+    best, found = 0.0, ""
+    for text in texts:
+        for sentence in _SENTENCE.findall(text):
+            words = _words(sentence)
+            share = sum(weight for word, weight in wanted.items() if word in words) / (total or 1)
+            if share > best:
+                best, found = share, sentence.strip()
+    if best < _ENOUGH:
+        return ""
+    return found if len(found) <= QUOTE_CHARACTERS else _around(found, wanted)
+
+
+class _Turns:
+    """The texts of turns, each asked for once."""
+
+    def __init__(self, run: Run, *, live: bool) -> None:
+        self._run = run
+        self._kept: dict[tuple[ChatKey, int], Sequence[Any]] = {}
+        self._live: dict[int, list[Any]] | None = None if live else {}
+
+    def messages(self, key: ChatKey, turn: int) -> Sequence[Any]:
+        """The messages of a turn, as far as they are at hand."""
+        if (key, turn) not in self._kept:
+            self._kept[key, turn] = self._history().get(turn) or () if key == self._run.key else ()
+            if not self._kept[key, turn]:
+                self._kept[key, turn] = self._recalled(key, turn)
+        return self._kept[key, turn]
+
+    def _history(self) -> dict[int, list[Any]]:
+        if self._live is None:
+            self._live = {}
+            history: History | None = (
+                self._run.engine.chat(self._run.key).history if self._run.key else None
+            )
+            for message in history.messages(1) if history is not None else ():
+                self._live.setdefault(message.turn, []).append(message)
+        return self._live
+
+    def _recalled(self, key: ChatKey, turn: int) -> Sequence[Any]:
+        from throughline_nb.store.recall import Recall  # noqa: PLC0415 - only where it is needed
+
+        try:
+            return Recall(self._run.engine.chats.folder(key)).turn(turn)
+        except ThroughLineError:  # not built, or damaged: the turn is known all the same
+            return ()
+
+
+def _bound(run: Run) -> list[ChatKey]:
+    return run.engine.chats.bound(run.project.slug)
+
+
+def _evidence(
+    entry: Entry, proofs: dict[ChatKey, dict[str, Proof]], turns: _Turns, *, quote: bool
+) -> Evidence:
+    key, turn = _place(entry, proofs)
+    if key is None or not turn:
+        return Evidence()
+    if not quote:
+        return Evidence(str(key), turn)
+    best, time = "", None
+    messages = turns.messages(key, turn)
+    texts = [
+        without_blocks(m.text)
+        for m in messages
+        if m.role in _speakers(entry)
+        and m.tool not in TOOLS  # what our own tools say proves nothing
+    ]
+    best = best_passage(texts, entry.text)
+    if best:
+        time = next((m.time for m in messages if m.time is not None), None)
+    return Evidence(str(key), turn, best, time)
+
+
+def _speakers(entry: Entry) -> tuple[str, ...]:
+    kind = parse(entry.source).kind
+    if kind == "user":
+        return ("user",)
+    return ("user", "assistant", "tool") if kind == "turn" else ("tool", "user")
+
+
+def _place(entry: Entry, proofs: dict[ChatKey, dict[str, Proof]]) -> tuple[ChatKey | None, int]:
+    """The chat and turn in which the source stood; the chat that recorded it is asked first."""
+    origin = _ORIGIN.fullmatch(entry.origin)
+    own = ChatKey.parse(origin[2]) if origin else None
+    source = parse(entry.source)
+    if source.kind == "user" and own is not None and origin is not None:
+        return own, int(origin[1])
+    first = [own] if own in proofs else []
+    for key in [*first, *(key for key in proofs if key != own)]:
+        for name in source.keys if key is not None else ():
+            proof = proofs[key].get(name) if key is not None else None
+            if proof is not None and (proof.kind != "turn" or key == own):
+                return key, proof.turn
+    return None, 0
+
+
+def _words(text: str) -> set[str]:
+    return {word.casefold().replace(",", "") for word in _WORD.findall(text) if len(word) > 1}
+
+
+def _weight(word: str) -> float:
+    return 3.0 if any(c.isdigit() for c in word) else 1.0
+
+
+def _around(sentence: str, wanted: dict[str, float]) -> str:
+    """The stretch of a long sentence that holds most of what is wanted."""
+    starts = range(0, max(len(sentence) - QUOTE_CHARACTERS, 1), QUOTE_CHARACTERS // 3)
+
+    def held(start: int) -> float:
+        words = _words(sentence[start : start + QUOTE_CHARACTERS])
+        return sum(weight for word, weight in wanted.items() if word in words)
+
+    start = max(starts, key=held)
+    piece = sentence[start : start + QUOTE_CHARACTERS].strip()
+    return f"{'…' * (start > 0)}{piece}…"
