@@ -170,3 +170,43 @@ def test_a_console_that_knows_few_characters(run, tmp_path):
         check=True,
     )
     assert "???" in done.stdout.decode("cp1252")
+
+
+def test_the_graph_shows_raw_hand_edits(run):
+    run("start", "Compare runtimes")
+    folder = run.home / "projects" / "compare-runtimes"
+    file = folder / "ledger.md"
+    text = file.read_text(encoding="utf-8")
+    text = text.replace("## Findings\n", f"## Findings\n\n- It listens, {'and ' * 60}so on.\n")
+    file.write_text(text, encoding="utf-8", newline="\n")
+    shown = run("log", "--graph", cwd=folder)
+    assert "|\\" in shown
+    assert "ledger.md edited by hand, from version" in shown
+    assert max(map(len, shown.splitlines())) < 100
+    assert len(run("log", "1", "--graph", cwd=folder).splitlines()) <= 2
+    assert "No project is named" in run("log", "--graph", code=1)
+
+
+def test_a_dry_run_names_what_would_go_and_cleaning_does_it(run, tmp_path):
+    user = tmp_path / "user"
+    conversations = user / ".lmstudio" / "conversations"
+    conversations.mkdir(parents=True)
+    env = {"HOME": str(user), "USERPROFILE": str(user)}
+    folder = run.home / "chats" / "lmstudio" / "1764500000000"
+    run("start", "Compare runtimes", **env)
+    folder.mkdir(parents=True)
+    state = '{"key": "lmstudio/1764500000000", "project": "compare-runtimes"}'
+    (folder / "state.json").write_text(state, encoding="utf-8")
+    said = run("clean", **env)
+    assert "No chat is taken for deleted" in said
+    assert "Nothing to clean up." in said
+    (conversations / "2.conversation.json").write_text("{}", encoding="utf-8")
+    would = run("clean", "--dry-run", **env)
+    assert would.startswith("Would remove chat lmstudio/1764500000000: its conversation was gone")
+    assert "Would mark project compare-runtimes as an orphan" in would
+    assert folder.is_dir()
+    done = run("clean", **env)
+    assert done.startswith("Removed chat lmstudio/1764500000000")
+    assert len(done.splitlines()) == 2
+    assert not folder.exists()
+    assert run("clean", **env) == "Nothing to clean up.\n"

@@ -82,7 +82,10 @@ def log(run: Run, n: int = 0) -> Reply:
     count = n if n > 0 else run.engine.settings(run.key).versions_shown
     records = run.project.history(count)
     many = f"latest {len(records)} changes" if len(records) != 1 else "latest change"
-    return Reply(f"The {many} of {run.project.slug}.", views.log(records))
+    return Reply(
+        f"The {many} of {run.project.slug}.",
+        views.log(records, run.now, str(run.key) if run.key else ""),
+    )
 
 
 @COMMANDS.add("project")

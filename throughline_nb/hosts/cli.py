@@ -67,9 +67,15 @@ def _subcommand(operation: Operation) -> click.Command:
             click.Argument([param.name], required=param.required, nargs=-1 if last else 1)
         )
 
-    def execute(**given: Any) -> None:
+    if operation.name == "log":
+        params.append(
+            click.Option(["--graph"], is_flag=True, help="As git draws it, raw edits included.")
+        )
+
+    def execute(*, graph: bool = False, **given: Any) -> None:
         from throughline_nb.engine.session import Engine  # noqa: PLC0415
         from throughline_nb.hosts.lmstudio_files import LMStudioChats  # noqa: PLC0415
+        from throughline_nb.ledger.fence import neutral  # noqa: PLC0415
 
         place: Place = click.get_current_context().obj
         words = " ".join(
@@ -84,6 +90,12 @@ def _subcommand(operation: Operation) -> click.Command:
             project=place.project or _standing_in(place.home),
         )
         engine.cleaner.wait(CLEANING_SECONDS)
+        if graph:
+            project = engine.projects.find(place.project or _standing_in(place.home))
+            said = "".join(given["n"])
+            lines = project.graph(int(said) if said else engine.settings().versions_shown)
+            click.echo("\n".join(map(neutral, lines)))
+            return
         click.echo(_for_a_shell("\n\n".join(part for part in (reply.text, reply.shown) if part)))
 
     text = "\n\n".join(part for part in (operation.help, operation.details) if part)

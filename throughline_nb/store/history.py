@@ -51,6 +51,23 @@ def _walk(repo: Repo) -> Iterator[Record]:
         ident = commit.parents[0]
 
 
+def graph(repo: Repo, n: int, width: int) -> list[str]:
+    """The newest commits as git draws them, with the raw hand edits that were merged.
+
+    Args:
+        repo: The project's repository.
+        n: How many commits.
+        width: Columns of a line.
+    """
+    shape = "%h  %ad  %<(12,trunc)%an  %s"
+    done = gitrun.run(
+        repo.git, "log", "--graph", "--date=format-local:%Y-%m-%d %H:%M", f"--format={shape}",
+        f"--max-count={n}", repo.head(), "--",
+    )  # fmt: skip
+    lines = done.stdout.decode("utf-8", "replace").splitlines()
+    return [line if len(line) <= width else f"{line[: width - 1]}…" for line in lines]
+
+
 def find(repo: Repo, version: str) -> Commit:
     """The commit of a version.
 

@@ -100,6 +100,10 @@ class Project:
         """
         return history.history(self.repo, n, first_parent=first_parent)
 
+    def graph(self, n: int, width: int = 98) -> list[str]:
+        """The newest ``n`` commits as git draws them, a person's raw edits among them."""
+        return history.graph(self.repo, n, width)
+
     def at(self, version: str) -> Snapshot:
         """A former version.
 
