@@ -1,11 +1,12 @@
 """``make demo``: a long chat with throughLine beside it, in less than half a minute.
 
 Replays the bundled chat; edits ``ledger.md`` by hand in the middle, in an editor that escapes and
-flattens, while the model goes on writing; takes a change back; goes on in a second chat; and ends
-with what git knows of it all. The project stays where the output says.
+flattens, while the model goes on writing; takes a change back; goes on in a second chat; shows
+what git knows of it all; writes a handoff; and deletes a chat. The project stays where the output says.
 """
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -15,8 +16,16 @@ from pathlib import Path
 
 from throughline_nb.engine.session import Engine
 from throughline_nb.errors import ThroughLineError
-from throughline_nb.hosts.lmstudio_files import Conversation, conversations, read_conversation
+from throughline_nb.hosts.lmstudio_files import (
+    Conversation,
+    LMStudioChats,
+    Prompt,
+    TurnVersions,
+    conversations,
+    read_conversation,
+)
 from throughline_nb.hosts.replay import Clock, Player, Screen
+from throughline_nb.store.cleanup import clean, plan
 from throughline_nb.store.home import Home
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -33,7 +42,8 @@ def main() -> None:
     screen = Screen.standard(print, brief=True)
     first, second = map(read_conversation, conversations(CHATS))
     clock = Clock(first.created)
-    engine = Engine(Home(folder), clock)
+    kept = LMStudioChats(copied(folder / "conversations"))
+    engine = Engine(Home(folder / "home"), clock, chat_exists=kept)
 
     screen.line("throughLine keeps the state of a long problem outside the conversation.")
     screen.line(f"Everything below happens in {folder}")
@@ -45,7 +55,7 @@ def main() -> None:
     screen.labelled("calls", "calls of other tools")
     screen.labelled("becomes", "what a command of the user is replaced by")
     screen.labelled("you", "what a person does to ledger.md meanwhile")
-    play_first(engine, first, screen, clock)
+    first_player = play_first(engine, first, screen, clock)
     clock.now = second.created
     chat(screen, second, "a second chat, a day later")
     player = Player(engine, second, screen, clock)
@@ -57,13 +67,16 @@ def main() -> None:
         git(project, "log", "--graph", "--format=%h %<(11,trunc)%an %s")
     with paged(screen, "What the second chat changed: git diff"):
         git(project, "diff", "--unified=0", f"HEAD~{second_chat_changes(engine, second)}", "HEAD")
+    hand_over(first_player, first, screen, project)
+    delete_chat(engine, second, kept, screen)
     screen.heading("Look around")
     screen.line(f"The ledger:   {project / 'ledger.md'}")
+    screen.line(f"The handoff:  {project / 'handoff.md'}")
     screen.line(f"The history:  git -C {project} log --graph")
-    screen.line(f"A command:    {sys.executable} -m throughline_nb --home {folder} list")
+    screen.line(f"A command:    {sys.executable} -m throughline_nb --home {engine.home.path} list")
 
 
-def play_first(engine: Engine, first: Conversation, screen: Screen, clock: Clock) -> None:
+def play_first(engine: Engine, first: Conversation, screen: Screen, clock: Clock) -> Player:
     """The first chat, with a hand edit in the middle of a turn."""
     chat(screen, first, "the first chat, 26 turns")
     player = Player(engine, first, screen, clock)
@@ -72,6 +85,43 @@ def play_first(engine: Engine, first: Conversation, screen: Screen, clock: Clock
             player.play(turn, HandEdit(engine, screen))
         else:
             player.play(turn)
+    return player
+
+
+def hand_over(player: Player, first: Conversation, screen: Screen, project: Path) -> None:
+    """Somebody else is to go on: the first chat writes a handoff, which quotes its sources."""
+    screen.heading("A handoff, for a person or another model")
+    typed = Prompt("/tl handoff", "/tl handoff")
+    player.play(TurnVersions(first.turns[-1].turn + 1, (typed,), 0))
+    text = (project / "handoff.md").read_text(encoding="utf-8")
+    brief = text.partition("## 1. Brief")[2].partition("### What is known")[0]
+    screen.block(brief.strip())
+    evidence = text.partition("## 3. Evidence")[2].partition("## 4.")[0].splitlines()
+    at = next(n for n, line in enumerate(evidence) if line.startswith("  - “"))
+    screen.line()
+    screen.block("\n".join(evidence[max(at - 3, 0) : at + 1]))
+
+
+def delete_chat(engine: Engine, second: Conversation, kept: LMStudioChats, screen: Screen) -> None:
+    """The second chat is deleted in LM Studio: its folder goes, the project stays."""
+    screen.heading("A deleted chat: what a cleaning would do, and does")
+    given = (engine.home, kept, engine.clock(), engine.settings())
+    screen.labelled("before", f"{len(plan(*given).actions)} things to clean up")
+    file = next(f for f in conversations(kept.folder) if f.name.startswith(f"{second.key.id}."))
+    file.unlink()
+    screen.labelled("you", f"(delete {second.name or 'the second chat'} in LM Studio)", "33")
+    for action in plan(*given).actions:
+        screen.labelled("dry run", action.would)
+    for action in clean(*given):
+        screen.labelled("cleaned", action.done)
+    chats = ", ".join(map(str, engine.chats.bound("llm-runtimes")))
+    screen.labelled("left", f"llm-runtimes, open in {chats}")
+
+
+def copied(folder: Path) -> Path:
+    """The bundled chats as LM Studio would hold them, so that one can be deleted."""
+    shutil.copytree(CHATS, folder, ignore=shutil.ignore_patterns("source"))
+    return folder
 
 
 class HandEdit:

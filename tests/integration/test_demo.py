@@ -49,6 +49,12 @@ def project(shown) -> Path:
         "|\\",
         "+- **F4** Ollama's newest release is v0.13.2",
         "+  - state: verified",
+        "A handoff, for a person or another model",
+        "│ ### Where it stands",
+        "│   - “",
+        "dry run  Would remove chat lmstudio/",
+        "cleaned  Removed chat lmstudio/",
+        "left  llm-runtimes, open in lmstudio/1764500000000",
     ],
 )
 def test_what_a_user_sees(shown, line):
@@ -76,3 +82,6 @@ def test_the_project_is_sound_and_holds_both_sides_of_the_edit(project):
     text = (project / "ledger.md").read_text(encoding="utf-8")
     assert "\\_" not in text
     assert "===" not in text
+    handoff = (project / "handoff.md").read_text(encoding="utf-8")
+    assert "## 3. Evidence" in handoff
+    assert handoff.count("  - “") > 3

@@ -18,6 +18,7 @@ PAGE = (
     "llama.cpp server. It listens on port 8080. "
     "The default context size of the server is 4,096 tokens. Other options follow."
 )
+OTHER = "Unlike llama.cpp, Ollama defaults to a context of 4,096 tokens"
 URL = "https://example.org/llama/README.md"
 
 
@@ -33,6 +34,7 @@ def host(engine):
     host.answer()
     host.say("Go on")
     host.tool("read_webpage", PAGE, url=URL)
+    host.tool("read_webpage", f"{OTHER}. Really.", url="https://example.org/ollama")
     host.tool("ledger_plan", text="Collect defaults", status="doing")
     host.tool(
         "ledger_record", kind="finding", text="llama.cpp defaults to a context of 4,096 tokens",

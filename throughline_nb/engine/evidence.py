@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from throughline_nb.chat import ChatKey
+from throughline_nb.chat import ChatKey, Message
 from throughline_nb.engine.registry import TOOLS
 from throughline_nb.engine.run import Run
 from throughline_nb.errors import ThroughLineError
 from throughline_nb.ledger import Entry
 from throughline_nb.ledger.fence import without_blocks
+from throughline_nb.ledger.proofs import proofs_of, unwrapped
 from throughline_nb.ledger.sources import Proof, index, parse
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ class _Turns:
 
     def __init__(self, run: Run, *, live: bool) -> None:
         self._run = run
+        self.page_tools = run.engine.settings(run.key).page_tools
         self._kept: dict[tuple[ChatKey, int], Sequence[Any]] = {}
         self._live: dict[int, list[Any]] | None = None if live else {}
 
@@ -133,23 +135,41 @@ def _evidence(
         return Evidence(str(key), turn)
     best, time = "", None
     messages = turns.messages(key, turn)
-    texts = [
-        without_blocks(m.text)
-        for m in messages
-        if m.role in _speakers(entry)
-        and m.tool not in TOOLS  # what our own tools say proves nothing
-    ]
+    texts = _texts(entry, messages, turns.page_tools)
     best = best_passage(texts, entry.text)
     if best:
         time = next((m.time for m in messages if m.time is not None), None)
     return Evidence(str(key), turn, best, time)
 
 
-def _speakers(entry: Entry) -> tuple[str, ...]:
-    kind = parse(entry.source).kind
-    if kind == "user":
-        return ("user",)
-    return ("user", "assistant", "tool") if kind == "turn" else ("tool", "user")
+def _texts(entry: Entry, messages: Sequence[Any], page_tools: Sequence[str]) -> list[str]:
+    """What a source of that kind can have said: a page's own result, the user, or the whole turn.
+
+    What our own tools answered proves nothing: they repeat the claim.
+    """
+    source = parse(entry.source)
+    if source.kind in {"url", "file"}:
+        return [
+            shown if isinstance(shown := unwrapped(result.text), str) else result.text
+            for call in messages
+            if call.role == "assistant" and call.tool and call.tool not in TOOLS
+            for result in messages
+            if result.role == "tool" and result.call_id == call.call_id
+            and any(p.key in source.keys for p in proofs_of(_pair(call, result), page_tools))
+        ]  # fmt: skip
+    roles = ("user",) if source.kind == "user" else ("user", "assistant", "tool")
+    said = [m for m in messages if m.role in roles and m.tool not in TOOLS]
+    return [without_blocks(message.text) for message in said]
+
+
+def _pair(call: Any, result: Any) -> list[Message]:
+    return [
+        Message(
+            turn=m.turn, role=m.role, text=m.text, tool=m.tool, args=m.args, call_id=m.call_id,
+            failed=m.failed,
+        )
+        for m in (call, result)
+    ]  # fmt: skip
 
 
 def _place(entry: Entry, proofs: dict[ChatKey, dict[str, Proof]]) -> tuple[ChatKey | None, int]:
