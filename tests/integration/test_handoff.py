@@ -192,6 +192,8 @@ def test_hostile_text_is_shown_as_it_is():
          "Port 11434 is the default."),
         (["It rained all day."], "the default port is 11434", ""),
         ([], "the default port is 11434", ""),
+        (["vLLM 0.11.3 is out. It rains. Licence: Apache-2.0."], "vLLM 0.11.3 is Apache-2.0",
+         "vLLM 0.11.3 is out. … Licence: Apache-2.0."),
         (["v0.4.26 came out. Then v0.5."], "the release v0.4.26", "v0.4.26 came out."),
     ],
 )  # fmt: skip

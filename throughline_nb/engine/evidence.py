@@ -32,7 +32,10 @@ _WORD = re.compile(r"\w+(?:[.,]\w+)*")
 _SENTENCE = re.compile(r"[^.!?。！？\n]+(?:[.!?](?!\s|$)[^.!?。！？\n]*)*[.!?。！？]*")
 _ORIGIN = re.compile(r"turn ([0-9]+) of (.+)")
 _ENOUGH: Final = 0.3
-"""Share of a claim's words, by weight, that a sentence must hold to be its proof."""
+"""Share of a claim's words, by weight, that a quote must hold to be its proof."""
+
+_ADDS: Final = 0.15
+"""Share that a second sentence must add."""
 
 
 class Evidence(msgspec.Struct, frozen=True):
@@ -67,22 +70,29 @@ def evidence_for(run: Run, findings: Sequence[Entry], *, live: bool = True) -> d
 
 
 def best_passage(texts: Iterable[str], claim: str) -> str:
-    """The sentence of some texts that says what ``claim`` says, cut; empty where none does.
+    """What some texts say of ``claim``, cut; empty where they do not.
 
-    Words with a figure count three times, since they are what a finding is checked by.
+    It is the sentence that shares most with it, and a second one where that adds to it: a claim
+    often joins two. Words with a figure count three times, since a finding is checked by them.
     """
     wanted = {word: _weight(word) for word in _words(claim)}
-    total = sum(wanted.values())
-    best, found = 0.0, ""
-    for text in texts:
-        for sentence in _SENTENCE.findall(text):
-            words = _words(sentence)
-            share = sum(weight for word, weight in wanted.items() if word in words) / (total or 1)
-            if share > best:
-                best, found = share, sentence.strip()
-    if best < _ENOUGH:
-        return ""
-    return found if len(found) <= QUOTE_CHARACTERS else _around(found, wanted)
+    total = sum(wanted.values()) or 1.0
+    sentences = [(s.strip(), _words(s)) for text in texts for s in _SENTENCE.findall(text)]
+    parts: list[str] = []
+    share = 0.0
+    for least in (0.0, _ADDS):
+        added, said, words = max(
+            ((sum(wanted[w] for w in words & wanted.keys()) / total, s, words)
+             for s, words in sentences),
+            key=lambda found: found[0],
+            default=(0.0, "", set[str]()),
+        )  # fmt: skip
+        if added <= least:
+            break
+        share += added
+        parts.append(said if len(said) <= QUOTE_CHARACTERS else _around(said, wanted))
+        wanted = {word: weight for word, weight in wanted.items() if word not in words}
+    return " … ".join(parts) if share >= _ENOUGH else ""
 
 
 class _Turns:
