@@ -63,12 +63,14 @@ def main() -> None:
         player.play(turn)
 
     project = engine.projects.find("llm-runtimes").path
+    changes = second_chat_changes(engine, second)
+    hand_over(first_player, first, screen, project)
+    delete_chat(engine, second, kept, screen)
     with paged(screen, "What git knows: git log --graph"):
         git(project, "log", "--graph", "--format=%h %<(11,trunc)%an %s")
     with paged(screen, "What the second chat changed: git diff"):
-        git(project, "diff", "--unified=0", f"HEAD~{second_chat_changes(engine, second)}", "HEAD")
-    hand_over(first_player, first, screen, project)
-    delete_chat(engine, second, kept, screen)
+        before_handoff = f"HEAD~{changes + 1}"
+        git(project, "diff", "--unified=0", before_handoff, "HEAD", "--", "ledger.md")
     screen.heading("Look around")
     screen.line(f"The ledger:   {project / 'ledger.md'}")
     screen.line(f"The handoff:  {project / 'handoff.md'}")
