@@ -35,6 +35,8 @@ def settle(before: Ledger, after: Ledger) -> Ledger:
 
 def _cascade(decision: Entry, was: dict[str, Entry], now: dict[str, Entry]) -> Entry:
     old = was.get(decision.id)
+    if old is decision and all(was.get(ident) is now.get(ident) for ident in decision.rests_on):
+        return decision
     rewritten = old is not None and _said(old) != _said(decision)
     accepted = old is not None and bool(old.suspect) and not decision.suspect
     marks: list[str] = []

@@ -7,6 +7,7 @@ fields each kind has, and in which order they stand. Nothing here knows a path, 
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final, Literal
 
 import msgspec
@@ -224,6 +225,7 @@ def is_id(text: str) -> bool:
     return _ID.fullmatch(text) is not None
 
 
+@lru_cache(maxsize=4096)
 def ids_in(text: str) -> tuple[str, ...]:
     """The ids named in ``text``, in order, each once."""
     return tuple(dict.fromkeys(m.group() for m in re.finditer(rf"\b{_ID.pattern}\b", text)))

@@ -111,6 +111,7 @@ class Chats:
 
     def __init__(self, home: Home) -> None:
         self._home = home
+        self._saved: dict[ChatKey, bytes] = {}
         self._folders: dict[ChatKey, Path] = {}
         self._written: dict[ChatKey, tuple[int, int, int] | None] = {}
 
@@ -147,14 +148,17 @@ class Chats:
             self.delete(key)
             return
         file = f"{self._made(key)}/state.json"
+        data = msgspec.json.encode(state)
+        if data == self._saved.get(key) and _look(file) == self._written.get(key):
+            return  # as it stands, which is so for all calls of a turn but the first
         try:
-            write_atomic(file, msgspec.json.encode(state), durable=False)
+            write_atomic(file, data, durable=False)
         except StoreError:
             if folder.is_dir():
                 raise
             self._made(key)  # the chat was deleted and its folder cleaned up at this moment
-            write_atomic(file, msgspec.json.encode(state), durable=False)
-        self._written[key] = _look(file)
+            write_atomic(file, data, durable=False)
+        self._written[key], self._saved[key] = _look(file), data
 
     def current(self, key: ChatKey, held: ChatState) -> ChatState:
         """``held``, unless another process wrote the state since then, or took it away."""
