@@ -1,7 +1,5 @@
 """After a purge no trace of an entry's text is left in the project's folder."""
 
-import os
-
 import pytest
 from stores import (
     BY,
@@ -328,13 +326,12 @@ def test_another_process_reads_on(tmp_path):
     assert sound(made.path)
 
 
-@pytest.mark.skipif(os.name == "nt", reason="sh")
 def test_a_signed_commit_loses_its_signature(tmp_path):
     made = secretive(tmp_path)
     raw = git(made.path, "cat-file", "commit", "HEAD")
     head, _, message = raw.partition("\n\n")
     signed = f"{head}\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n abc\n -----END PGP SIGNATURE-----\n\n{message}"
-    (made.path / "raw").write_text(signed)
+    (made.path / "raw").write_text(signed, encoding="utf-8", newline="\n")
     ident = git(made.path, "hash-object", "-t", "commit", "-w", "raw").strip()
     (made.path / "raw").unlink()
     git(made.path, "update-ref", "HEAD", ident)

@@ -270,19 +270,32 @@ def test_what_is_not_there_is_one_line(tmp_path):
             read_conversation(path)
 
 
-def test_chat_folders_are_searched_and_links_not_followed(tmp_path):
+def in_folders(tmp_path):
     deep = tmp_path / "a" / "b"
     deep.mkdir(parents=True)
     for path in (tmp_path / "2.conversation.json", deep / "1.conversation.json"):
         path.write_text("{}", encoding="utf-8")
     (deep / "notes.json").write_text("{}", encoding="utf-8")
+    return deep
+
+
+def found_in(tmp_path):
+    return [path.relative_to(tmp_path).as_posix() for path in conversations(tmp_path)]
+
+
+def test_chat_folders_are_searched(tmp_path):
+    in_folders(tmp_path)
+    assert found_in(tmp_path) == ["2.conversation.json", "a/b/1.conversation.json"]
+
+
+def test_links_are_not_followed(tmp_path):
+    deep = in_folders(tmp_path)
     try:
         (tmp_path / "loop").symlink_to(tmp_path, target_is_directory=True)
         (tmp_path / "3.conversation.json").symlink_to(deep / "1.conversation.json")
     except OSError:
         pytest.skip("links need a privilege here")
-    found = [path.relative_to(tmp_path).as_posix() for path in conversations(tmp_path)]
-    assert found == ["2.conversation.json", "a/b/1.conversation.json"]
+    assert found_in(tmp_path) == ["2.conversation.json", "a/b/1.conversation.json"]
 
 
 def test_a_missing_folder_is_not_an_empty_one(tmp_path):

@@ -40,14 +40,12 @@ class Heading(msgspec.Struct, frozen=True):
         end: Number of the line behind it.
         level: 1 to 6; 0 for :data:`NOTES_MARK`.
         title: What it says, read as inline text.
-        setext: Whether it is underlined.
     """
 
     start: int
     end: int
     level: int
     title: str
-    setext: bool
 
     @property
     def names(self) -> str:
@@ -122,20 +120,20 @@ def _headings(lines: list[str], fences: tuple[tuple[int, int], ...]) -> tuple[He
     found: list[Heading] = []
     for number, line in enumerate(lines):
         if line == NOTES_MARK:
-            found.append(Heading(number, number + 1, 0, "", setext=False))
+            found.append(Heading(number, number + 1, 0, ""))
         first = line[:4].lstrip(" ")[:1]
         if first == "#":
             atx = _ATX.fullmatch(line)
             if atx and number not in fenced:
                 title = _title(atx[2] or "")
-                found.append(Heading(number, number + 1, len(atx[1]), title, setext=False))
+                found.append(Heading(number, number + 1, len(atx[1]), title))
         elif first in ("=", "-") and number not in fenced:
             underline = _UNDERLINE.fullmatch(line)
             begin = _paragraph_above(lines, number) if underline else number
             if underline and begin < number:
                 title = _title(" ".join(part.strip() for part in lines[begin:number]))
                 level = 1 if underline[1][0] == "=" else 2
-                found.append(Heading(begin, number + 1, level, title, setext=True))
+                found.append(Heading(begin, number + 1, level, title))
     return tuple(found)
 
 

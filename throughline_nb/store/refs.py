@@ -106,12 +106,6 @@ def swap(git: Path, name: str, new: str, old: str | None) -> bool:
     return True
 
 
-def remove_ref(git: Path, name: str) -> None:
-    """Remove a ref of our own that was never packed, or leave it to :mod:`purge`."""
-    with suppress(FileNotFoundError):
-        (git / name).unlink()
-
-
 def sweep(git: Path, now: float | None = None) -> None:
     """Remove lock files that a killed process left; call under our own lock.
 

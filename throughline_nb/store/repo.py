@@ -198,11 +198,6 @@ class Repo:
             return commit
         return msgspec.structs.replace(commit, parents=()) if commit.id in ends else commit
 
-    def is_ancestor(self, old: str, new: str) -> bool:
-        """Whether ``new`` builds on ``old``."""
-        done = gitrun.run(self.git, "merge-base", "--is-ancestor", old, new, allowed=(0, 1, 128))
-        return done.returncode == 0
-
     # Writing, in this order: objects, branch, index
 
     def draft(self) -> "Draft":
