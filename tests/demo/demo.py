@@ -16,7 +16,7 @@ from pathlib import Path
 
 from throughline_nb.engine.session import Engine
 from throughline_nb.errors import ThroughLineError
-from throughline_nb.hosts.lmstudio_files import (
+from throughline_nb.hosts.lmstudio.files import (
     Conversation,
     LMStudioChats,
     Prompt,

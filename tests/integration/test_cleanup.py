@@ -12,7 +12,7 @@ from throughline_nb.chat import ChatKey
 from throughline_nb.engine.cleaning import Cleaner
 from throughline_nb.engine.session import Engine
 from throughline_nb.errors import NotFoundError, StoreError
-from throughline_nb.hosts.lmstudio_files import LMStudioChats
+from throughline_nb.hosts.lmstudio.files import LMStudioChats
 from throughline_nb.ledger import Ledger
 from throughline_nb.store import cleanup, marks
 from throughline_nb.store.chats import Chats, ChatState

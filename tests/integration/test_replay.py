@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from throughline_nb.chat import Message
 from throughline_nb.engine.session import Engine
 from throughline_nb.errors import NotFoundError, UnreadableFileError
-from throughline_nb.hosts.lmstudio_files import read_conversation
+from throughline_nb.hosts.lmstudio.files import read_conversation
 from throughline_nb.hosts.replay import Clock, Player, Screen, replay, replay_file
 from throughline_nb.ledger.fence import CLOSING, OPENING, has_digest
 from throughline_nb.store.home import Home

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from throughline_nb.chat import ChatKey
-from throughline_nb.hosts.lmstudio_files import LMStudioChats
+from throughline_nb.hosts.lmstudio.files import LMStudioChats
 from throughline_nb.store import marks
 from throughline_nb.store.chats import Chats, ChatState
 from throughline_nb.store.cleanup import clean, plan, reopened

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from throughline_nb.chat import ChatKey
 from throughline_nb.errors import NotFoundError, UnreadableFileError
-from throughline_nb.hosts.lmstudio_files import (
+from throughline_nb.hosts.lmstudio.files import (
     Conversation,
     conversations,
     read_conversation,
 )
-from throughline_nb.hosts.lmstudio_format import unwrap
+from throughline_nb.hosts.lmstudio.format import unwrap
 
 DATA = Path(__file__).parents[1] / "data" / "conversations"
 SAMPLE = DATA / "Runtime research" / "1764500000000.conversation.json"

@@ -74,7 +74,7 @@ def _subcommand(operation: Operation) -> click.Command:
 
     def execute(*, graph: bool = False, **given: Any) -> None:
         from throughline_nb.engine.session import Engine  # noqa: PLC0415
-        from throughline_nb.hosts.lmstudio_files import LMStudioChats  # noqa: PLC0415
+        from throughline_nb.hosts.lmstudio.files import LMStudioChats  # noqa: PLC0415
         from throughline_nb.ledger.fence import neutral  # noqa: PLC0415
 
         place: Place = click.get_current_context().obj
@@ -161,7 +161,7 @@ def clean(place: Place, *, dry_run: bool) -> None:
     """
     import time  # noqa: PLC0415 - see above
 
-    from throughline_nb.hosts.lmstudio_files import LMStudioChats  # noqa: PLC0415
+    from throughline_nb.hosts.lmstudio.files import LMStudioChats  # noqa: PLC0415
     from throughline_nb.store.cleanup import clean as clean_home  # noqa: PLC0415
     from throughline_nb.store.cleanup import plan  # noqa: PLC0415
     from throughline_nb.store.settings import load  # noqa: PLC0415

@@ -23,7 +23,7 @@ from throughline_nb.engine.intake import COMMAND
 from throughline_nb.engine.operations import TOOLS
 from throughline_nb.engine.session import Engine
 from throughline_nb.engine.turn import Outcome
-from throughline_nb.hosts.lmstudio_files import Conversation, TurnVersions, read_conversation
+from throughline_nb.hosts.lmstudio.files import Conversation, TurnVersions, read_conversation
 from throughline_nb.ledger.fence import CLOSING, OPENING, tokens, without_blocks
 from throughline_nb.store.home import Home
 

@@ -2,7 +2,7 @@
 
 ``conversations/**/<id>.conversation.json`` under LM Studio's home; chats in folders of the app lie
 in subfolders, and a file's stem is the chat's id. The files are LM Studio's: they are read, never
-written. How a message looks in them is in :mod:`throughline_nb.hosts.lmstudio_format`.
+written. How a message looks in them is in :mod:`throughline_nb.hosts.lmstudio.format`.
 """
 
 import json
@@ -17,7 +17,7 @@ from msgspec import Raw
 
 from throughline_nb.chat import ChatKey, Message
 from throughline_nb.errors import NotFoundError, UnreadableFileError
-from throughline_nb.hosts import lmstudio_format as form
+from throughline_nb.hosts.lmstudio import format as form
 from throughline_nb.store.home import lmstudio_home
 
 __all__ = [

@@ -3,7 +3,7 @@
 The format is undocumented and changes with the app. So every level is decoded by itself: what does
 not look as expected is left out and counted, and its neighbours are read all the same. The records
 here mirror the file (names in camel case there) and let every leaf be anything; nothing outside
-this module and :mod:`throughline_nb.hosts.lmstudio_files` sees them.
+this module and :mod:`throughline_nb.hosts.lmstudio.files` sees them.
 
 Known forms: a slot ``{versions, currentlySelected}``; a version ``singleStep`` (user, system, old
 assistants) with ``content`` and, as plugins stored it, ``preprocessed`` (one build: ``processed``);

@@ -1,0 +1,1 @@
+"""LM Studio: its conversation files, and the installation of our plugin in it."""
