@@ -23,7 +23,7 @@ from stores import (
 
 from throughline_nb.errors import StoreError, ThroughLineError
 from throughline_nb.ledger import Ledger
-from throughline_nb.store import gitrun, ledgers, repo, workfile
+from throughline_nb.store import gitrun, ledgers, repo
 
 needs_posix = pytest.mark.skipif(os.name == "nt", reason="users, modes and programs of POSIX")
 
@@ -39,7 +39,6 @@ def forget():
     """As in a new process."""
     repo.forget_caches()
     ledgers.forget_ledgers()
-    workfile._seen.clear()
 
 
 def one_line(error):

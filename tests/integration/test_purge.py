@@ -19,7 +19,7 @@ from stores import (
 from throughline_nb.errors import StoreError
 from throughline_nb.ledger import edits
 from throughline_nb.ledger.edits import By
-from throughline_nb.store import purge, workfile
+from throughline_nb.store import purge
 from throughline_nb.store.projects import Stamp
 from throughline_nb.store.redact import Redactor
 
@@ -286,7 +286,6 @@ def test_killed_in_the_middle(tmp_path, monkeypatch, killed, exchange):
         made.purge(["F2"], USER)
     purge.forget_caches()
     purge.forget_ledgers()
-    workfile._seen.clear()
     assert projects(tmp_path).names() == ["runtimes"]
     again = projects(tmp_path).open("runtimes")
     now = texts(again.change(finding("goes on"), MODEL))

@@ -205,6 +205,14 @@ class TestASavedFile:
         assert made.absorb(USER) is None
         assert texts(made.change(finding("goes on"), MODEL))[-1] == "goes on"
 
+    def test_one_unreadable_text_saved_twice_in_one_second(self, tmp_path):
+        made = project(tmp_path)
+        for _ in range(2):
+            (made.path / "ledger.md").write_bytes(b"\xff\xfe\x00 no ledger")
+            assert "could not be read" in made.absorb(USER).notices[0]
+        assert len(list(made.path.glob("ledger.edit-not-applied-*.md"))) == 1
+        assert texts(made.change(finding("goes on"), MODEL)) == ["goes on"]
+
     def test_two_unreadable_saves_in_one_second(self, tmp_path):
         made = three(tmp_path)
         for raw in (b"first", b"second"):

@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 
 import pytest
 from stores import (
@@ -19,7 +20,7 @@ from stores import (
 )
 
 from throughline_nb.ledger import read
-from throughline_nb.store import workfile
+from throughline_nb.store import displaced, workfile
 from throughline_nb.store.projects import Project
 
 
@@ -214,19 +215,86 @@ def test_an_editor_that_has_emptied_the_file_and_not_filled_it_yet(tmp_path, sec
 
 
 @pytest.mark.skipif(os.name == "nt", reason="an open file cannot be replaced there")
-def test_an_editor_that_writes_into_the_file_it_opened(tmp_path):
-    """It emptied the old file before the engine replaced it, and fills it afterwards."""
-    made = project(tmp_path)
-    path = made.path / "ledger.md"
-    text = path.read_text(encoding="utf-8")
-    with path.open("r+", encoding="utf-8", newline="\n") as file:
-        made.change(finding("by the model"), MODEL)
-        file.truncate()
-        file.write(text.replace("## Decisions\n", "- by the person\n\n## Decisions\n", 1))
-    assert made.absorb(USER).changes[0].text == "by the person"
-    assert sorted(texts(made.read())) == ["by the model", "by the person"]
-    assert made.absorb(USER) is None
-    assert sound(made.path)
+@pytest.mark.parametrize("exchange", [True, False], ids=["exchange", "no exchange"])
+class TestAnEditorThatHoldsTheFileOpen:
+    """It opened a file that the engine replaced since, and fills that one."""
+
+    @pytest.fixture
+    def made(self, tmp_path, monkeypatch, exchange):
+        if not exchange:
+            monkeypatch.setattr(workfile, "exchange", lambda *_: False)
+        return project(tmp_path)
+
+    @pytest.mark.parametrize("changes", [1, 2, 3, 20])
+    @pytest.mark.parametrize("other", [False, True], ids=["this process", "another process"])
+    def test_however_often_it_was_replaced(self, tmp_path, made, changes, other):
+        path = made.path / "ledger.md"
+        text = path.read_text(encoding="utf-8")
+        with path.open("r+", encoding="utf-8", newline="\n") as file:
+            for i in range(changes):
+                made.change(finding(f"claim number {i}"), MODEL)
+            file.truncate()
+            file.write(with_line(text, "by the person"))
+        here = projects(tmp_path).open("runtimes") if other else made
+        assert here.absorb(USER).changes[0].text == "by the person"
+        assert set(texts(here.read())) == all_claims(changes) | {"by the person"}
+        assert here.absorb(USER) is None
+        assert sound(made.path)
+
+    def test_two_of_them_and_one_saves_twice(self, made):
+        path = made.path / "ledger.md"
+        text = path.read_text(encoding="utf-8")
+        with path.open("r+", encoding="utf-8", newline="\n") as one:
+            made.change(finding("claim number 0"), MODEL)
+            with path.open("r+", encoding="utf-8", newline="\n") as other:
+                now = path.read_text(encoding="utf-8")
+                made.change(finding("claim number 1"), MODEL)
+                for file, was, line in ((one, text, "by the one"), (other, now, "by the other")):
+                    file.truncate()
+                    file.write(with_line(was, line))
+                    file.flush()
+                made.change(finding("claim number 2"), MODEL)
+                other.seek(0)
+                other.truncate()
+                other.write(with_line(with_line(now, "by the other"), "once more"))
+        made.absorb(USER)
+        wanted = all_claims(3) | {"by the one", "by the other", "once more"}
+        assert sorted(texts(made.read())) == sorted(wanted)  # each once
+        assert made.absorb(USER) is None
+        assert sound(made.path)
+
+    def test_displaced_files_do_not_pile_up(self, made, monkeypatch):
+        monkeypatch.setattr(displaced, "KEPT_SECONDS", 0.05)
+        for i in range(5):
+            made.change(finding(f"claim number {i}"), MODEL)
+        time.sleep(0.1)
+        for i in range(5, 7):
+            made.change(finding(f"claim number {i}"), MODEL)
+        kept = list((made.repo.git / "throughline" / "displaced").iterdir())
+        assert 1 <= len(kept) <= 2
+
+    def test_one_that_was_emptied_is_waited_for(self, made, monkeypatch):
+        monkeypatch.setattr(displaced, "KEPT_SECONDS", 0.01)
+        monkeypatch.setattr(displaced, "_SETTLING_SECONDS", 0.05)
+        path = made.path / "ledger.md"
+        text = path.read_text(encoding="utf-8")
+        with path.open("r+", encoding="utf-8", newline="\n") as file:
+            made.change(finding("claim number 0"), MODEL)
+            file.truncate(0)
+            for i in range(1, 4):
+                time.sleep(0.02)
+                made.change(finding(f"claim number {i}"), MODEL)
+            file.write(with_line(text, "by the person"))
+        assert made.absorb(USER).changes[0].text == "by the person"
+        assert sound(made.path)
+
+
+def all_claims(number):
+    return {f"claim number {i}" for i in range(number)}
+
+
+def with_line(text, line):
+    return text.replace("## Decisions\n", f"- {line}\n\n## Decisions\n", 1)
 
 
 def test_the_ledger_file_is_whole_at_every_moment(tmp_path):

@@ -60,7 +60,7 @@ def pending(project: "Project") -> bool:
     raw = project.file.read()
     if raw is None or not project.stands(tip, raw):
         return True
-    return project.file.left_over(tip.blob) is not None
+    return next(project.file.left_over(tip.blob), None) is not None
 
 
 def absorb(project: "Project", stamp: Stamp) -> Settled:
@@ -71,10 +71,9 @@ def absorb(project: "Project", stamp: Stamp) -> Settled:
     file = project.file
     raw = None
     for _ in range(8):  # each round someone saved between the look and the replacement
-        left = file.left_over(tip.blob)
-        if left is not None:
-            tip = _edit(project, tip, left, stamp, notices)
-            file.settle(left)
+        for left in file.left_over(tip.blob):
+            tip = _edit(project, tip, left.text, stamp, notices)
+            file.displaced.settle(left)
         raw = file.read()
         if project.stands(tip, raw):
             break
@@ -84,7 +83,7 @@ def absorb(project: "Project", stamp: Stamp) -> Settled:
             tip = _edit(project, tip, raw, stamp, notices)
         raw = project.show(tip, raw)
         if purge.purged(project.repo.git):
-            file.drop_displaced()  # it may be a copy from before
+            file.displaced.drop()  # one may be a copy from before
         if raw is not None:
             break
     absorbed = None
@@ -200,7 +199,7 @@ def _rescue(project: "Project", tip: Tip, raw: bytes, why: str, stamp: Stamp) ->
     moment = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(stamp.now))
     path = project.path / f"ledger.edit-not-applied-{moment}.md"
     number = 1
-    while path.exists():
+    while path.exists() and path.read_bytes() != raw:
         number += 1
         path = project.path / f"ledger.edit-not-applied-{moment}-{number}.md"
     write_atomic(path, raw)
@@ -213,7 +212,8 @@ def _rescue(project: "Project", tip: Tip, raw: bytes, why: str, stamp: Stamp) ->
         message("ledger.md that could not be read", [("Actor", "user")]),
     )
     draft.store()
-    repo.advance(commit, None, f"{refs.RESCUE}/{moment}-{commit[:8]}")
+    with repo.explained():  # a ref of that name holds the same commit: it was saved twice
+        refs.swap(repo.git, f"{refs.RESCUE}/{moment}-{commit[:8]}", commit, None)
     return (
         f"ledger.md as it was saved could not be read ({why}); it is kept as {path.name}, and the "
         "last version stands in its place."

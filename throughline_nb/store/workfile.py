@@ -1,14 +1,11 @@
 """``ledger.md`` in the project's folder: the one file that a person and the engine both write.
 
 The engine replaces it by exchange, so that what stood there is in hand afterwards: if that is not
-what was expected, someone saved in between, and their text is merged. The displaced file is also
-kept until the next write, since an editor that had it open may still write into it.
+what was expected, someone saved in between, and their text is merged. What was displaced is kept
+for some seconds, since an editor that had it open may still write into it.
 """
 
-import errno
 import os
-import stat
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,6 +14,7 @@ from typing import Final
 import msgspec
 
 from throughline_nb.errors import StoreError
+from throughline_nb.store.displaced import Displaced, Left, contents, settled
 from throughline_nb.store.files import (
     BINARY,
     exchange,
@@ -29,12 +27,7 @@ from throughline_nb.store.files import (
 from throughline_nb.store.objects import LEDGER_FILE, object_id
 from throughline_nb.store.records import Tip
 
-_TAIL: Final = b"Ledger"
-_SETTLING_SECONDS: Final = 0.5
 _RECORD_BYTES: Final = 256
-
-_seen: dict[str, tuple[int, int, int]] = {}
-"""Displaced files that this process has looked into: time, size and number of the file."""
 
 
 class Written(msgspec.Struct, frozen=True):
@@ -43,22 +36,25 @@ class Written(msgspec.Struct, frozen=True):
     Attributes:
         blob: Id of the text of ``ledger.md``.
         version: Its version.
-        displaced: Id of the text that it displaced.
     """
 
     blob: str = ""
     version: str = ""
-    displaced: str = ""
 
 
 class WorkFile:
-    """The file, and what is remembered of it below ``.git/throughline/``."""
+    """The file, and what is remembered of it below ``.git/throughline/``.
+
+    Attributes:
+        path: The file.
+        displaced: What stood in it some seconds ago.
+    """
 
     def __init__(self, project: Path) -> None:
         self.path = project / LEDGER_FILE
         memory = project / ".git" / "throughline"
         self._name = str(self.path)
-        self._displaced = str(memory / "displaced.md")
+        self.displaced = Displaced(memory / "displaced")
         self._new = str(memory / "new.md")
         self._ready = ""
         self._record = str(memory / "written.json")
@@ -70,7 +66,7 @@ class WorkFile:
             StoreError: It cannot be read.
         """
         try:
-            return _bytes(self._name)
+            return contents(self._name)
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -82,17 +78,17 @@ class WorkFile:
     def read_settled(self) -> bytes | None:
         """The same, but not in the middle of a save that empties the file before it fills it."""
         raw = self.read()
-        return raw if raw is None else _settled(self._name, raw)
+        return raw if raw is None else settled(self._name, raw)
 
     def written(self) -> Written:
         """What the engine last wrote; empty where that is not known."""
         try:
-            return msgspec.json.decode(_bytes(self._record), type=Written)
+            return msgspec.json.decode(contents(self._record), type=Written)
         except (OSError, msgspec.DecodeError):
             return Written()
 
     def is_ours(self, ident: str, head: str) -> bool:
-        """Whether a text is the engine's own: the version's, or what a killed engine left.
+        """Whether a text is the engine's own: the version's, or what was written last.
 
         Args:
             ident: Id of the text.
@@ -100,26 +96,15 @@ class WorkFile:
         """
         if ident == head:
             return True
-        written = self.written()
-        return ident in (written.blob, written.displaced)
+        return ident == self.written().blob
 
-    def left_over(self, head: str) -> bytes | None:
-        """What an editor wrote into the displaced file since it was displaced, if anything."""
-        found = _stamp(self._displaced)
-        if found is None or _seen.get(self._displaced) == found:
-            return None
-        with suppress(OSError):
-            raw = _bytes(self._displaced)
-            if not self.is_ours(object_id(b"blob", raw), head):
-                return _settled(self._displaced, raw) or None  # emptied: to be looked at again
-            _seen[self._displaced] = found
-        return None
+    def left_over(self, head: str) -> Iterator[Left]:
+        """What editors wrote into displaced files since they were displaced.
 
-    def settle(self, displaced: bytes) -> None:
-        """Remember that the displaced text was dealt with."""
-        self._remember(
-            msgspec.structs.replace(self.written(), displaced=object_id(b"blob", displaced))
-        )
+        Args:
+            head: Id of the last version's text.
+        """
+        return self.displaced.edited(lambda ident: self.is_ours(ident, head))
 
     @contextmanager
     def prepared(self, data: bytes, blob: str) -> Iterator[int]:
@@ -150,11 +135,6 @@ class WorkFile:
         heir = WorkFile(git.parent)
         heir._remember(Written(tip.blob, tip.now.version))
 
-    def drop_displaced(self) -> None:
-        """Remove the displaced text for good."""
-        with suppress(OSError):
-            os.unlink(self._displaced)  # noqa: PTH108 - as the others here
-
     def replace(self, data: bytes, blob: str, version: str, expected: bytes | None) -> bool:
         """Put ``data`` there; its name is not synced, since HEAD can always write it again.
 
@@ -174,19 +154,17 @@ class WorkFile:
             with self.prepared(data, blob) as handle:
                 sync(handle)
         self._ready = ""
-        patiently(lambda: os.replace(self._new, self._displaced))  # noqa: PTH105 - as above
-        if exchange(self._displaced, self._name):
-            found = _stamp(self._displaced)
-            old: bytes | None = _bytes(self._displaced)
-        else:
-            found = None
-            old = self._replace(expected)
         before = object_id(b"blob", expected) if expected is not None else ""
-        self._remember(Written(blob, version, before))
+        aside = self.displaced.fresh(before)
+        patiently(lambda: os.replace(self._new, aside))  # noqa: PTH105 - as above
+        if not exchange(aside, self._name):
+            aside = self._put(aside, before)
+        old = self.displaced.look(aside)
+        self._remember(Written(blob, version))
+        self.displaced.expire()
         if old is not None and old not in (expected, data):
+            self.displaced.doubt(aside)
             return False
-        if found:
-            _seen[self._displaced] = found
         return True
 
     def _remember(self, written: Written) -> None:
@@ -197,45 +175,20 @@ class WorkFile:
         finally:
             os.close(handle)
 
-    def _replace(self, expected: bytes | None) -> bytes | None:
-        """Without exchange: what stands there is kept first if it is not what was expected."""
-        old = self.read()
-        new = f"{self._new}.next"
-        patiently(lambda: os.replace(self._displaced, new))  # noqa: PTH105 - as above
-        if old is not None and old != expected:
-            write_new(self._new, old)
-            patiently(lambda: os.replace(self._new, self._displaced))  # noqa: PTH105 - as above
+    def _put(self, new: str, before: str) -> str:
+        """Put a file there without exchange; what stood there gets a second name, or is copied.
+
+        Returns:
+            Where that is now; nothing may be there.
+        """
+        aside = self.displaced.fresh(before)
+        try:
+            os.link(self._name, aside)
+        except FileNotFoundError:
+            pass
+        except OSError:  # a file system without links
+            old = self.read()
+            if old is not None:
+                write_new(Path(aside), old)
         patiently(lambda: os.replace(new, self._name))  # noqa: PTH105 - as above
-        return old
-
-
-def _settled(name: str, raw: bytes) -> bytes:
-    """``raw``, or what the file says half a second later where a save seems to be under way."""
-    deadline = time.monotonic() + _SETTLING_SECONDS
-    while _TAIL not in raw[-400:] and _fresh(name) and time.monotonic() < deadline:
-        time.sleep(0.05)
-        with suppress(OSError):
-            raw = _bytes(name)
-    return raw
-
-
-def _fresh(name: str) -> bool:
-    found = _stamp(name)
-    return found is not None and abs(time.time() - found[0] / 1e9) < 2 * _SETTLING_SECONDS
-
-
-def _bytes(name: str) -> bytes:
-    # Without waiting: a pipe of that name would hold every command up.
-    handle = os.open(name, os.O_RDONLY | BINARY | getattr(os, "O_NONBLOCK", 0))
-    with open(handle, "rb") as file:  # noqa: PTH123 - on the path of every turn
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise OSError(errno.EINVAL, "not a regular file")
-        return file.read()
-
-
-def _stamp(name: str) -> tuple[int, int, int] | None:
-    try:
-        found = os.stat(name)  # noqa: PTH116 - as above
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
+        return aside
