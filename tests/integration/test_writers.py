@@ -96,7 +96,7 @@ def test_different_projects_do_not_wait(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", ["replace", "inplace"])
+@pytest.mark.parametrize("way", ["replace", "inplace", "held"])
 def test_an_editor_among_writers(tmp_path, way):
     made = project(tmp_path)
     writers = [start("writer.py", made.home.path, made.slug, 40, tag) for tag in ("p0", "p1")]

@@ -1,7 +1,8 @@
 """A person at an editor: read ``ledger.md``, add a line, think, save; again and again.
 
-Arguments: project's folder, how many saves, ``replace`` (save by rename) or ``inplace`` (empty the
-file, then fill it), a tag. Prints each line that was saved.
+Arguments: project's folder, how many saves, ``replace`` (save by rename), ``inplace`` (empty the
+file, then fill it) or ``held`` (open it, and do so a moment later), a tag. Prints each line that
+was saved.
 """
 
 import random
@@ -21,8 +22,10 @@ def main():
         line = f"{tag} saw {i} of them"
         text = text.replace("## Decisions\n", f"- {line}\n\n## Decisions\n", 1)
         time.sleep(think.random() * 0.04)
-        if way == "inplace":
+        if way != "replace":
             with path.open("r+", encoding="utf-8", newline="\n") as file:
+                if way == "held":
+                    time.sleep(think.random() * 0.1)
                 file.truncate()
                 time.sleep(0.002)
                 file.write(text)
