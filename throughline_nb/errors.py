@@ -9,6 +9,10 @@ host logs and reports in one line of its own.
 class ThroughLineError(Exception):
     """An error whose text is one sentence for a person."""
 
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows in place of a traceback; the cell fails with this one line."""
+        return [f"throughLine: {self}"]
+
 
 class NotFoundError(ThroughLineError):
     """A project, entry or version that was named is not there."""

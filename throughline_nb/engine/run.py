@@ -28,11 +28,13 @@ class Reply(msgspec.Struct, frozen=True):
         text: One or two sentences: what was done.
         shown: Output to show as it is, several lines of Markdown; may be empty.
         name: Name that the chat should get, or empty.
+        id: Id of the entry that was recorded or changed, or empty.
     """
 
     text: str
     shown: str = ""
     name: str = ""
+    id: str = ""
 
 
 class Run:
@@ -45,6 +47,7 @@ class Run:
         actor: ``user`` for commands, ``model`` for tools.
         via: Trailer that says what was executed, such as ``Command: /tl goal``.
         told: What is to be said before the reply where no status line will say it.
+        edited: Id of the entry that was last recorded or changed, or empty.
     """
 
     def __init__(
@@ -66,6 +69,7 @@ class Run:
         self.turn = turn
         self.now = engine.clock()
         self.told: list[str] = []
+        self.edited = ""
         self._project = project
 
     @property
@@ -134,4 +138,5 @@ class Run:
             return edited.ledger, edited.sentence
 
         snapshot = self.project.change(apply, self.stamp())
+        self.edited = made[0].id
         return made[0], snapshot

@@ -9,7 +9,8 @@ other.
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
@@ -26,6 +27,7 @@ from throughline_nb.errors import NotFoundError, ThroughLineError
 from throughline_nb.ledger import Ledger
 from throughline_nb.ledger.delta import summary
 from throughline_nb.ledger.health import health
+from throughline_nb.ledger.model import Actor
 from throughline_nb.ledger.sources import Proof
 from throughline_nb.store.chats import Chats, ChatState
 from throughline_nb.store.cleanup import Exists
@@ -125,23 +127,34 @@ class Engine:
         }
         return tuple(tool for tool in TOOLS if offered[tool.needs])
 
-    def call(self, key: ChatKey, name: str, given: Mapping[str, Any]) -> str:
-        """Execute a tool call of the model; what does not fit or fails is told in one line."""
-        chat = self.chat(key)
-        with chat.lock:
-            try:
-                operation = TOOLS.get(name)
-                arguments = operation.arguments(given)
-                state = self.fresh(chat)
-                run = self._run(chat, "model", f"Tool: {name}", state.turn + 1)
-                answer = operation.run(run, *arguments.values())
-                self._keep(key, state)
-            except ThroughLineError as error:
-                return f"Not done: {error}"
-            except Exception:
-                log.exception("call of %s in %s", name, key)
-                return "Not done: an unexpected error was logged; the ledger is as it was."
-            return str(answer)
+    def call(
+        self,
+        key: ChatKey | None,
+        name: str,
+        given: Mapping[str, Any],
+        *,
+        turn: int = 0,
+        project: str = "",
+    ) -> str:
+        """Execute a tool call of the model; what does not fit or fails is told in one line.
+
+        Args:
+            key: The chat; None outside one, where ``project`` must be named.
+            name: Name of the tool.
+            given: Its arguments, as the model wrote them.
+            turn: Number of the turn, where the chat does not count its own.
+            project: Name of a project other than the chat's.
+        """
+        try:
+            operation = TOOLS.get(name)
+            arguments = operation.arguments(given)
+            with self._running(key, "model", f"Tool: {name}", turn, project) as run:
+                return str(operation.run(run, *arguments.values()))
+        except ThroughLineError as error:
+            return f"Not done: {error}"
+        except Exception:
+            log.exception("call of %s in %s", name, key)
+            return "Not done: an unexpected error was logged; the ledger is as it was."
 
     def command(
         self, line: str, *, key: ChatKey | None = None, project: str = "", turn: int = 0
@@ -151,23 +164,55 @@ class Engine:
         Args:
             line: The command, without ``/tl``; empty is ``status`` in a bound chat, else ``help``.
             key: The chat that it was typed in; None at the command line.
-            project: Name of the project, where there is no chat.
+            project: Name of the project, where there is no chat, or it is not the chat's.
             turn: Number of the turn, in a chat.
 
         Raises:
             ThroughLineError: It did not work; the text says why.
         """
         self._begin()
-        if key is not None:
-            chat = self.chat(key)
-            with chat.lock:
-                state = self.fresh(chat)
-                run = self._run(chat, "user", "", turn or state.turn + 1)
-                reply = self._execute(run, line)
-                self._keep(key, state)
-                return reply
-        bound = self.projects.find(project) if project else None
-        return self._execute(Run(self, "user", "", project=bound), line)
+        with self._running(key, "user", "", turn, project) as run:
+            return self._execute(run, line)
+
+    def perform(
+        self,
+        via: str,
+        work: Callable[[Run], Reply | str],
+        *,
+        key: ChatKey | None = None,
+        project: str = "",
+        turn: int = 0,
+    ) -> Reply:
+        """Do something for the user that code asks for, such as an operation of a registry.
+
+        Args:
+            via: Trailer that says what it is, such as ``Command: /tl goal``.
+            work: What is done; a text that it gives becomes a reply, its first line leading.
+            key: The chat that it is done in, or None.
+            project: Name of the project; the chat's own when empty.
+            turn: Number of the turn, in a chat.
+
+        Raises:
+            ThroughLineError: It did not work; the text says why.
+        """
+        self._begin()
+        with self._running(key, "user", via, turn, project) as run:
+            done = work(run)
+            if isinstance(done, str):
+                first, _, rest = done.partition("\n")
+                done = Reply(first, rest)
+            text = " ".join([*run.told, done.text])
+            return msgspec.structs.replace(done, text=text, id=done.id or run.edited)
+
+    def to_tell(self, key: ChatKey) -> list[str]:
+        """What happened beside a chat that no status line will tell, each told once."""
+        chat = self.chat(key)
+        with chat.lock:
+            told = [f"Your edit of ledger.md was merged: {each}." for each in chat.merged]
+            told += [*self.news, *chat.notices]
+            chat.merged, chat.notices = [], []
+            self.news.clear()
+        return told
 
     # --- what commands and the preprocessor call ------------------------------------------
 
@@ -302,6 +347,25 @@ class Engine:
         if slug not in self._open:
             self._open[slug] = self.projects.open(slug)
         return self._open[slug]
+
+    @contextmanager
+    def _running(
+        self, key: ChatKey | None, actor: Actor, via: str, turn: int, project: str
+    ) -> Iterator[Run]:
+        """What runs in a chat, under its lock and with its state kept behind it, or outside one."""
+        if key is None:
+            yield Run(self, actor, via, project=self.projects.find(project) if project else None)
+            return
+        chat = self.chat(key)
+        with chat.lock:
+            state = self.fresh(chat)
+            turn = turn or state.turn + 1
+            if project and project != state.project:
+                bound = self.projects.find(project)
+                yield Run(self, actor, via, key=key, turn=turn, project=bound)
+                return
+            yield self._run(chat, actor, via, turn)
+            self._keep(key, state)
 
     def _run(self, chat: Chat, actor: Any, via: str, turn: int) -> Run:
         project = self.project_of(chat.state)
