@@ -115,18 +115,22 @@ class Run:
         added = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.now))
         return By(self.actor, origin, added)
 
-    def absorb(self) -> Absorbed | None:
+    def absorb(self) -> None:
         """Merge a pending hand edit of the project."""
-        absorbed = self.engine.absorb(self.project, self.stamp("user"), self.state)
-        if absorbed is not None and self.state is None:  # a chat hears of it in its status line
-            effect = summary(absorbed.changes)
-            self.told += [f"Your edit of ledger.md was merged: {effect}."] if effect else []
-            self.told += absorbed.notices
-        return absorbed
+        absorbed = self.project.absorb(self.stamp("user"))
+        if absorbed is not None:
+            self._heard(absorbed)
+
+    def _heard(self, absorbed: Absorbed) -> None:
+        if self.state is not None:  # a chat hears of it in its status line
+            self.engine.heard(absorbed, self.state)
+            return
+        effect = summary(absorbed.changes)
+        self.told += [f"Your edit of ledger.md was merged: {effect}."] if effect else []
+        self.told += absorbed.notices
 
     def change(self, edit: Callable[[Ledger, By], Edited]) -> tuple[Edited, Snapshot]:
         """Apply one operation of :mod:`throughline_nb.ledger.edits` as one commit."""
-        self.absorb()
         by = self.by()
         made: list[Edited] = []
 
@@ -137,6 +141,6 @@ class Run:
                 self.state.changed = self.turn
             return edited.ledger, edited.sentence
 
-        snapshot = self.project.change(apply, self.stamp())
+        snapshot = self.project.change(apply, self.stamp(), self._heard)
         self.edited = made[0].id
         return made[0], snapshot

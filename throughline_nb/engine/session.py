@@ -293,13 +293,17 @@ class Engine:
         """Merge a pending hand edit; the chat's next digest says what it changed."""
         absorbed = project.absorb(stamp)
         if absorbed is not None and state is not None:
-            chat = self.chat(ChatKey.parse(state.key))
-            effect = summary(absorbed.changes)
-            if effect:
-                chat.merged.append(effect)
-            chat.notices += absorbed.notices
-            state.due = True
+            self.heard(absorbed, state)
         return absorbed
+
+    def heard(self, absorbed: Absorbed, state: ChatState) -> None:
+        """Have the chat's next digest say what was merged."""
+        chat = self.chat(ChatKey.parse(state.key))
+        effect = summary(absorbed.changes)
+        if effect:
+            chat.merged.append(effect)
+        chat.notices += absorbed.notices
+        state.due = True
 
     def health(self, project: Project, ledger: Ledger) -> tuple[str, ...]:
         """Phrases on what is not in order."""

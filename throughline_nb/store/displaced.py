@@ -23,6 +23,9 @@ from throughline_nb.store.objects import object_id
 KEPT_SECONDS: Final = 2.0
 """An editor takes milliseconds from opening a file to closing it; a loaded machine some more."""
 
+MOST: Final = 32
+"""Of more than these the oldest go, so that a burst of changes does not slow itself down."""
+
 EMPTIED_SECONDS: Final = 60.0
 """A file that an editor emptied and has not filled yet is waited for as long."""
 
@@ -116,11 +119,12 @@ class Displaced:
     def expire(self) -> None:
         """Remove those in which no save can be under way; each was looked into before."""
         now, kept = time.time(), []
-        for path in self._names:
+        many = len(self._names)
+        for place, path in enumerate(self._names):
             age = abs(now - _told(path)[0])
             found = stamp(path)
             if found is not None and found == self._known.get(path):
-                over = age > KEPT_SECONDS
+                over = age > KEPT_SECONDS or many - place > MOST
             else:  # emptied, or written into just now
                 over = age > EMPTIED_SECONDS and _holds_nothing(path)
             if not over:

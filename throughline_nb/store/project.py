@@ -134,19 +134,27 @@ class Project:
         with self.writing():
             return handedit.absorb(self, stamp).absorbed
 
-    def change(self, edit: Callable[[Ledger], tuple[Ledger, str]], stamp: Stamp) -> Snapshot:
+    def change(
+        self,
+        edit: Callable[[Ledger], tuple[Ledger, str]],
+        stamp: Stamp,
+        heard: Callable[[Absorbed], object] = lambda _: None,
+    ) -> Snapshot:
         """Apply one change as one commit, durable when this returns.
 
         Args:
             edit: Gives the new ledger and a sentence; called once, with the ledger as it is under
                 the lock. The same ledger makes no commit.
             stamp: Who, when and where.
+            heard: Is told of a hand edit that was merged first, before ``edit`` is called.
 
         Returns:
             The version that stands now; its ``notices`` tell of a hand edit merged before.
         """
         with self.writing():
             settled = handedit.absorb(self, stamp)
+            if settled.absorbed is not None:
+                heard(settled.absorbed)
             before = settled.tip.now.ledger
             after, sentence = edit(before)
             after = self.finished(before, after, stamp.actor)
