@@ -307,3 +307,11 @@ def test_a_check_of_many_settled_findings_takes_no_time():
     after = [check(entry, proofs, own_chat=True, turns=9) for entry in entries]
     assert time.process_time() - start < 0.2
     assert all(one is other for one, other in zip(entries, after, strict=True))
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["site/landing-page.html", "book/section 3.md", "p.5.txt", "my page 3.pdf", "the line.csv"],
+)
+def test_a_file_named_like_a_place_in_a_file_keeps_its_name(path):
+    assert file_key(path) == path

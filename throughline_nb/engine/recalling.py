@@ -1,10 +1,11 @@
 """What the command and the tool ``recall`` answer."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from throughline_nb.chat import ChatKey
 from throughline_nb.engine.registry import COMMANDS, UsageError
 from throughline_nb.engine.run import Reply, Run
 from throughline_nb.ledger.delta import clip
@@ -27,11 +28,41 @@ def recall(run: Run, query: str) -> Reply:
     Args:
         query: Words to look for.
     """
-    key, _ = run.chat
+    key, state = run.chat
+    if run.bound is not None and not state.turn:  # a host that hands in no history, a notebook
+        return across(run, query)
     found = passages(run.engine.recalls.of(key), query)
     if len(found) == 1:
         return Reply(found[0])
     return Reply(found[0], "\n".join(found[1:]))
+
+
+def across(run: Run, query: str, chats: Sequence[ChatKey] = ()) -> Reply:
+    """Search what was said in the chats of the project.
+
+    Args:
+        run: Where it is asked for.
+        query: Words to look for.
+        chats: The chats to search; all of the project when left out. Those that recall holds
+            nothing of are passed over.
+
+    Raises:
+        UsageError: Recall holds none of them.
+    """
+    recalls = run.engine.recalls
+    keys = [k for k in chats or run.engine.chats.bound(run.project.slug) if recalls.holds(k)]
+    if not keys:
+        raise UsageError(f"recall holds no chat of {run.project.slug} yet; it copies long ones.")
+    parts: list[str] = []
+    for key in keys:
+        found = passages(recalls.of(key), query, PAGE_TOKENS // len(keys))
+        if len(found) > 1:
+            parts.append("\n".join([f"{neutral(str(key))}:", *found[1:]]))
+    asked = neutral(clip(" ".join(query.split()), 80))
+    many = f"{len(keys)} chats" if len(keys) > 1 else "1 chat"
+    if not parts:
+        return Reply(f'Nothing in {many} of {run.project.slug} answers "{asked}".')
+    return Reply(f'Passages of {many} of {run.project.slug} for "{asked}".', "\n\n".join(parts))
 
 
 def answer(run: Run, query: str, turn: int, page: int) -> str:
@@ -49,13 +80,13 @@ def answer(run: Run, query: str, turn: int, page: int) -> str:
     return "\n".join(passages(held, query))
 
 
-def passages(held: "Recall", query: str) -> list[str]:
+def passages(held: "Recall", query: str, budget: int = PAGE_TOKENS) -> list[str]:
     """A line on what was found, then the passages; where nothing was, the nearest words."""
     from throughline_nb.store.recall import lines  # noqa: PLC0415
 
     asked = neutral(clip(" ".join(query.split()), 80))
     head = f'Passages of this chat for "{asked}", best first; recall(turn=N) shows a turn in full.'
-    found = held.search(query, PAGE_TOKENS - tokens(head) - 1)
+    found = held.search(query, budget - tokens(head) - 1)
     if found:
         return [head, *map(neutral, lines(found))]
     near = ", ".join(map(neutral, held.nearest(query)))

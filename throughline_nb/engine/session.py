@@ -17,6 +17,7 @@ import msgspec
 
 from throughline_nb.chat import ChatKey, History
 from throughline_nb.engine import views
+from throughline_nb.engine.cells import Cells
 from throughline_nb.engine.cleaning import Cleaner
 from throughline_nb.engine.operations import COMMANDS, TOOLS
 from throughline_nb.engine.recalls import Recalls
@@ -77,6 +78,7 @@ class Engine:
         self.projects = Projects(home)
         self.chats = Chats(home)
         self.recalls = Recalls(self)
+        self.cells = Cells(self)
         self._chats: dict[ChatKey, Chat] = {}
         self._open: dict[str, Project] = {}
         self.news: list[str] = []

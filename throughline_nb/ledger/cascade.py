@@ -4,12 +4,20 @@ The mark stands in the decision itself (``suspect: F12 retracted; F13 changed``)
 sees it in the file, git shows when it came, and deleting the line accepts the decision.
 """
 
+import re
 import unicodedata
 from functools import lru_cache
+from typing import Final
 
 import msgspec
 
 from throughline_nb.ledger.model import Entry, Ledger, numbers_after
+
+MARK: Final = "run again: "
+"""How the reason begins that a finding gets when it becomes stale (:mod:`.cells`)."""
+
+_AGAIN: Final = re.compile(rf"(?:^|; ){MARK}.*$")
+_MARKED: Final = ("stale", "retracted")
 
 
 def settle(before: Ledger, after: Ledger) -> Ledger:
@@ -23,6 +31,7 @@ def settle(before: Ledger, after: Ledger) -> Ledger:
     numbers = tuple(max(pair) for pair in zip(before.next, numbers_after(after), strict=True))
     if numbers != after.next:
         after = msgspec.structs.replace(after, next=numbers)
+    after = _unmarked(after)
     if not any(entry.because or entry.suspect for entry in after.decisions):
         return after
     was = {entry.id: entry for entry in before.entries()}
@@ -31,6 +40,21 @@ def settle(before: Ledger, after: Ledger) -> Ledger:
     if marked == after.decisions:
         return after
     return msgspec.structs.replace(after, decisions=marked)
+
+
+def settled_reason(reason: str) -> str:
+    """A finding's reason without what was put there when it became stale."""
+    return _AGAIN.sub("", reason)
+
+
+def _unmarked(ledger: Ledger) -> Ledger:
+    """Findings that are no longer stale, as after a change of their text, without its reason."""
+    marked = [e for e in ledger.findings if MARK in e.reason and e.state not in _MARKED]
+    if not marked:
+        return ledger
+    new = {e.id: msgspec.structs.replace(e, reason=settled_reason(e.reason)) for e in marked}
+    findings = tuple(new.get(entry.id, entry) for entry in ledger.findings)
+    return msgspec.structs.replace(ledger, findings=findings)
 
 
 def _cascade(decision: Entry, was: dict[str, Entry], now: dict[str, Entry]) -> Entry:

@@ -109,8 +109,8 @@ _FILE_PREFIX: Final = re.compile(
     r"(?i)(?:file|path|filename|datei|fichier|archivo)\s*[:：=]?\s+|file:(?!//)\s*"
 )
 _LINES: Final = re.compile(
-    r"(?i)(?:[:#]L?\d+(?:[-:–]L?\d+)*|\s*,?\s*\(?(?:lines?|l\.|page|p\.|pp\.|sheet|section|§)\s*"
-    r"[\w.–-]+\)?)$"
+    r"(?i)(?:[:#]L?\d+(?:[-:–]L?\d+)*|(?:[\s,(]+(?:lines?|l\.|page|p\.|pp\.|sheet|section)|[\s(]*§)"
+    r"\s*(?!\S*\.[A-Za-z])[\w.–-]+\)?)$"
 )
 _ROOTED: Final = re.compile(r"(?:\.{1,2}[/\\]|~[/\\]|/|[A-Za-z]:[/\\]|\\\\)\S")
 _EXTENSIONS: Final = (

@@ -18,6 +18,7 @@ import msgspec
 from throughline_nb.chat import ChatKey
 from throughline_nb.errors import StoreError
 from throughline_nb.ledger.sources import Proof
+from throughline_nb.store import cells
 from throughline_nb.store.files import BINARY, reason, write_all
 from throughline_nb.store.home import Home, safe_name, write_atomic
 
@@ -65,6 +66,8 @@ class ChatState(msgspec.Struct, kw_only=True, omit_defaults=True):
         shown: Version of the ledger that the chat was last shown.
         recall: Whether recall holds a copy of the chat.
         forgotten: Whether the user had it deleted; until a project is bound it stays so.
+        place: Path of the file that the chat is, such as a notebook's, where its host has no id of
+            its own for it; empty elsewhere. It never leaves this machine.
     """
 
     format: int = FORMAT
@@ -82,6 +85,7 @@ class ChatState(msgspec.Struct, kw_only=True, omit_defaults=True):
     shown: str = ""
     recall: bool = False
     forgotten: bool = False
+    place: str = ""
 
     @property
     def tokens(self) -> int:
@@ -114,6 +118,8 @@ class Chats:
         self._saved: dict[ChatKey, bytes] = {}
         self._folders: dict[ChatKey, Path] = {}
         self._written: dict[ChatKey, tuple[int, int, int] | None] = {}
+        self.passing: set[ChatKey] = set()
+        """Chats that have no name to be found again by: they end with the process."""
 
     def folder(self, key: ChatKey) -> Path:
         """Where the chat's files are; never outside the home, whatever the id holds."""
@@ -140,10 +146,13 @@ class Chats:
 
     def save(self, key: ChatKey, state: ChatState) -> None:
         """Write the state of a chat that is bound, silenced or recalled; else leave nothing."""
+        if key in self.passing:
+            return
         folder = self.folder(key)
         if not state.project:
             with contextlib.suppress(OSError):  # they are of no use, and are left out elsewhere
                 (folder / PROOFS).unlink(missing_ok=True)
+            cells.delete(folder)
         if not (state.project or state.off or state.recall):
             self.delete(key)
             return
@@ -181,14 +190,34 @@ class Chats:
         with contextlib.suppress(OSError):
             folder.parent.rmdir()
 
-    def states(self) -> Iterator[tuple[ChatKey, ChatState]]:
-        """Every chat that has a state on disk."""
-        for file in sorted(self._home.chats.glob("*/*/state.json")):
+    def states(self, host: str = "") -> Iterator[tuple[ChatKey, ChatState]]:
+        """Every chat that has a state on disk, of one host or of all."""
+        below = safe_name(host) if host else "*"
+        for file in sorted(self._home.chats.glob(f"{below}/*/state.json")):
             try:
                 state = msgspec.json.decode(file.read_bytes(), type=ChatState)
             except (OSError, msgspec.MsgspecError):
                 continue
             yield ChatKey.parse(state.key), state
+
+    def at_place(self, host: str, name: str, place: str) -> ChatKey:
+        """The key of the chat that a file is: that of its place, else a free one by its name.
+
+        Args:
+            host: The chat's host.
+            name: Name of the file.
+            place: Its absolute path.
+        """
+        known = {key.id.casefold(): (key, state.place) for key, state in self.states(host)}
+        for key, where in known.values():
+            if where == place:
+                return key
+        stem, dot, suffix = name.rpartition(".")
+        number, ident = 1, name
+        while ident.casefold() in known:
+            number += 1
+            ident = f"{stem or suffix}-{number}{dot if stem else ''}{suffix if stem else ''}"
+        return ChatKey(host, ident)
 
     def bound(self, slug: str) -> list[ChatKey]:
         """The chats bound to a project."""
