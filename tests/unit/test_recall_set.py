@@ -1,5 +1,6 @@
 """The recall set is what the figures of recall rest on; these hold it to what it claims to be."""
 
+import hashlib
 import json
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -10,7 +11,8 @@ import pytest
 from throughline_nb.chat import Message
 
 SET = Path(__file__).parents[1] / "data" / "recall"
-CHATS = ("runtimes", "archive", "greenhouse")
+CHATS = {"runtimes": 400, "archive": 400, "greenhouse": 400, "studio": 430, "owls": 440}
+NEW = ("studio", "owls")
 KINDS = {
     "passing",
     "corrected",
@@ -22,6 +24,7 @@ KINDS = {
     "tool",
     "foreign",
 }
+IN_NEIGHBOURS = {"follow-up", "reply"}
 PROBE_KINDS = {
     "figure",
     "version",
@@ -60,8 +63,8 @@ PROBES = rows("probes.jsonl")
 @pytest.mark.parametrize("chat", CHATS)
 def test_a_chat_has_400_turns_each_asked_and_answered_in_the_order_of_time(chat):
     read = messages(f"{chat}.jsonl")
-    assert sorted({message.turn for message in read}) == list(range(1, 401))
-    for turn in range(1, 401):
+    assert sorted({message.turn for message in read}) == list(range(1, CHATS[chat] + 1))
+    for turn in range(1, CHATS[chat] + 1):
         roles = [message.role for message in read if message.turn == turn]
         assert roles[0] == "user"
         assert roles[-1] == "assistant"
@@ -83,7 +86,7 @@ def test_sixty_long_outputs_of_tools_go_with_each_chat(chat):
     for message in read:
         assert message.role == "tool"
         assert message.tool
-        assert 1 <= message.turn <= 400
+        assert 1 <= message.turn <= CHATS[chat]
         assert 3000 <= len(message.text) <= 6000
 
 
@@ -103,7 +106,8 @@ def test_there_are_questions_of_each_kind_in_each_chat():
     assert len(QUESTIONS) >= 120
     assert len({entry["question"] for entry in QUESTIONS}) == len(QUESTIONS)
     for chat in CHATS:
-        assert {entry["kind"] for entry in QUESTIONS if entry["chat"] == chat} == KINDS
+        kinds = {entry["kind"] for entry in QUESTIONS if entry["chat"] == chat}
+        assert kinds == (KINDS | IN_NEIGHBOURS if chat in NEW else KINDS)
 
 
 def test_questions_over_several_turns_have_several_turns_of_evidence():
@@ -118,6 +122,19 @@ def test_a_third_of_each_kind_is_held_out():
     assert len(QUESTIONS) / 3 - 3 <= held.total() <= len(QUESTIONS) / 3 + 3
     for kind, count in every.items():
         assert count / 3 - 2 <= held[kind] <= count / 3 + 2, kind
+
+
+def test_a_third_of_the_new_chats_is_held_out_by_the_hash_of_the_question():
+    order = sorted(
+        (entry for entry in QUESTIONS if entry["chat"] in NEW),
+        key=lambda entry: (
+            entry["chat"],
+            entry["kind"],
+            hashlib.sha256(entry["question"].encode()).hexdigest(),
+        ),
+    )
+    assert len(order) >= 120
+    assert [entry["held_out"] for entry in order] == [at % 3 == 1 for at in range(len(order))]
 
 
 def test_probes_are_of_ten_kinds_and_six_languages_or_more():
