@@ -5,7 +5,7 @@ which turn on its messages differ from what it handed in before, and hands those
 that was edited or regenerated is thus simply handed in again, and replaces what stood there.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -60,12 +60,13 @@ class History(msgspec.Struct, frozen=True):
         changed: First turn whose messages differ from those handed in before; ``turn + 1`` when
             none does. After a restart of the host, 1.
         messages: ``messages(first)`` gives the messages of turns ``first`` to ``turn``, in order.
-            The engine asks once, with ``changed`` or less.
+            It may be made while it is read, also after the turn; where it cannot be, it raises.
+            The engine asks with ``changed`` or less, and mostly once.
     """
 
     turn: int
     changed: int
-    messages: Callable[[int], Sequence[Message]]
+    messages: Callable[[int], Iterable[Message]]
 
 
 def fingerprint(before: str, messages: Sequence[Message]) -> str:

@@ -68,7 +68,10 @@ class Cleaner:
 
 
 class _Unless:
-    """The host's answer, but for a chat with a turn under way here: its folder waits."""
+    """The host's answer, but for a chat with a turn under way here: its folder waits.
+
+    A chat that is gone is let go of, since Windows deletes no file that is open.
+    """
 
     place = ""
 
@@ -84,4 +87,6 @@ class _Unless:
 
     def __call__(self, key: ChatKey) -> bool | None:
         found = self._exists(key)
-        return None if found is False and self._engine.busy(key) else found
+        if found is False and (self._engine.busy(key) or not self._engine.recalls.release(key)):
+            return None
+        return found

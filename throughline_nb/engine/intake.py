@@ -24,7 +24,7 @@ from throughline_nb.store.records import Stamp
 if TYPE_CHECKING:
     from throughline_nb.engine.session import Chat, Engine
 
-COMMAND = re.compile(r"\s*/tl(?:\s+(.*?))?\s*", re.DOTALL | re.IGNORECASE)
+COMMAND = re.compile(r"\s*/tl(?:\s+(\S.*)?)?", re.DOTALL | re.IGNORECASE)
 """A message that is a command of ours, and what follows ``/tl``."""
 
 OPEN_STATES = ("unverified", "not read")
@@ -44,19 +44,23 @@ def reconcile(engine: "Engine", chat: "Chat", history: History) -> None:
     if state.project and state.turn < known:
         found[state.turn + 1] = ()
         chat.pages = None
-    if prove <= history.turn:
-        page_tools = engine.settings(chat.key).page_tools
-        for turn, group in groupby(history.messages(prove), key=lambda message: message.turn):
-            messages = storable(tuple(group))
-            if turn >= first:
-                _count(state, turn, messages)
-            if state.project and turn > state.proved:
-                found[turn] = tuple(proofs_of(messages, page_tools))
-                state.proved = turn
-                if len(found) >= SLICE:
-                    _keep(engine, chat, found)
-        state.turn = max(state.turn, history.turn)
-    _keep(engine, chat, found)
+    try:
+        if prove <= history.turn:
+            page_tools = engine.settings(chat.key).page_tools
+            for turn, group in groupby(history.messages(prove), key=lambda message: message.turn):
+                messages = storable(tuple(group))
+                if turn >= first:
+                    _count(state, turn, messages)
+                if state.project and turn > state.proved:
+                    found[turn] = tuple(proofs_of(messages, page_tools))
+                    state.proved = turn
+                    if len(found) >= SLICE:
+                        _keep(engine, chat, found)
+            state.turn = max(state.turn, history.turn)
+        _keep(engine, chat, found)
+    except BaseException:  # what was not written down is proved again
+        state.proved = min(state.proved, *(turn - 1 for turn in found), state.turn)
+        raise
 
 
 def _keep(engine: "Engine", chat: "Chat", found: dict[int, tuple[Proof, ...]]) -> None:

@@ -141,6 +141,14 @@ class Recalls:
         if held is not None:
             held.recall.close()
 
+    def release(self, key: ChatKey) -> bool:
+        """Let go of a chat's files unless they are being written; returns whether it did."""
+        held = self._chats.get(key)
+        if held is not None and held.busy:
+            return False
+        self.close(key)
+        return True
+
     def wait(self, key: ChatKey, timeout: float | None = None) -> None:
         """Wait until the thread of a chat has built everything."""
         held = self._chats.get(key)

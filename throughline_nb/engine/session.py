@@ -9,7 +9,7 @@ other.
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -34,6 +34,7 @@ from throughline_nb.store.chats import Chats, ChatState
 from throughline_nb.store.cleanup import Exists
 from throughline_nb.store.home import Home
 from throughline_nb.store.legacy import import_waiting
+from throughline_nb.store.problems import Problem
 from throughline_nb.store.projects import Absorbed, Project, Projects, Stamp
 from throughline_nb.store.settings import Loaded, Settings, load, parse
 
@@ -63,6 +64,7 @@ class Engine:
         clock: Seconds since the epoch; tests and replays give their own.
         chat_exists: Whether a chat still exists in its host, None where that is not known; what
             belongs to deleted chats is cleaned up. Without it nothing is.
+        host_problems: What is not in order in the host, for ``doctor``.
     """
 
     def __init__(
@@ -71,8 +73,10 @@ class Engine:
         clock: Callable[[], float] = time.time,
         *,
         chat_exists: Exists | None = None,
+        host_problems: Callable[[], Sequence[Problem]] = tuple,
     ) -> None:
         self.home = home
+        self.host_problems = host_problems
         self.clock = clock
         self.cleaner = Cleaner(self, chat_exists)
         self.projects = Projects(home)
@@ -82,6 +86,7 @@ class Engine:
         self._chats: dict[ChatKey, Chat] = {}
         self._open: dict[str, Project] = {}
         self.news: list[str] = []
+        self.form: Mapping[str, Any] = {}
         self._begun = False
         self._lock = threading.Lock()
 
@@ -118,11 +123,16 @@ class Engine:
                 hint = "an unexpected error was logged; your message went on unchanged."
                 return Outcome(text, f"throughLine: {hint} /tl doctor helps to find out why.")
 
-    def tools(self, key: ChatKey | None) -> tuple[Operation, ...]:
-        """The tools that the model is offered in a chat."""
+    def tools(
+        self, key: ChatKey | None, *, settings: Mapping[str, Any] | None = None
+    ) -> tuple[Operation, ...]:
+        """The tools that the model is offered in a chat; settings as in :meth:`turn`."""
         if key is None:
             return ()
-        state = self.fresh(self.chat(key))
+        chat = self.chat(key)
+        if settings is not None:
+            chat.overrides = settings
+        state = self.fresh(chat)
         offered = {
             "project": bool(state.project),
             "recall": state.recall and self.recalls.ready(key),
@@ -137,6 +147,7 @@ class Engine:
         *,
         turn: int = 0,
         project: str = "",
+        settings: Mapping[str, Any] | None = None,
     ) -> str:
         """Execute a tool call of the model; what does not fit or fails is told in one line.
 
@@ -146,8 +157,11 @@ class Engine:
             given: Its arguments, as the model wrote them.
             turn: Number of the turn, where the chat does not count its own.
             project: Name of a project other than the chat's.
+            settings: As in :meth:`turn`; None for those of the turn.
         """
         try:
+            if key is not None and settings is not None:
+                self.chat(key).overrides = settings
             operation = TOOLS.get(name)
             arguments = operation.arguments(given)
             with self._running(key, "model", f"Tool: {name}", turn, project) as run:
@@ -216,6 +230,15 @@ class Engine:
             self.news.clear()
         return told
 
+    def undelivered(self, key: ChatKey) -> None:
+        """What the last turn gave did not reach the chat; a digest is due with the next message."""
+        chat = self.chat(key)
+        with chat.lock:
+            state = self.fresh(chat)
+            if state.project:
+                state.due = True
+                self._keep(key, state)
+
     # --- what commands and the preprocessor call ------------------------------------------
 
     def chat(self, key: ChatKey) -> Chat:
@@ -246,8 +269,9 @@ class Engine:
     def loaded(self, key: ChatKey | None = None) -> Loaded:
         """The settings in force and where each comes from."""
         loaded = load(self.home.settings_file)
-        overrides = self._chats[key].overrides if key in self._chats else {}
-        return parse(overrides, f"{key.host}'s form", loaded) if key and overrides else loaded
+        overrides = self._chats[key].overrides if key in self._chats else self.form
+        where = f"{key.host}'s form" if key else "the host's form"
+        return parse(overrides, where, loaded) if overrides else loaded
 
     def run_in(self, chat: Chat, line: str, turn: int) -> Reply:
         """Execute a command typed in a chat whose turn is being preprocessed."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from throughline_nb.engine.session import Chat, Engine
 
 T = TypeVar("T")
-OTHER_COMMAND = re.compile(r"\s*/[A-Za-z][\w-]*(?:\s[^\n]*)?\s*")
+OTHER_COMMAND = re.compile(r"\s*+/[A-Za-z][\w-]*+(?:\s[^\n]*+)?\s*+")
 """A command of another plugin, such as ``/compact``; a path has a second slash at once."""
 
 PROJECTS_QUESTION = re.compile(
@@ -40,6 +40,7 @@ PROJECTS_QUESTION = re.compile(
     r")\s*(?:,?\s*please)?\s*[?.!]*\s*",
     re.IGNORECASE,
 )
+LONGEST_QUESTION = 200
 REMINDER = (
     "Nothing was recorded in the last {n} turns; record what is settled with ledger_record, "
     "or update the plan with ledger_plan."
@@ -91,7 +92,7 @@ def preprocess(engine: "Engine", chat: "Chat", text: str, history: History) -> O
     if project is None and settings.automatic_start and not bound_to:
         project = _guarded(lambda: start_by_itself(engine, chat, history, turn), trouble)
     added: list[str] = []
-    if PROJECTS_QUESTION.fullmatch(text):
+    if asks_for_projects(text):
         opening = "[throughLine: the user's projects; answer from this list.]"
         added.append(fenced(map(neutral, engine.listing().splitlines()), opening))
     status = ""
@@ -142,6 +143,13 @@ def start_by_itself(engine: "Engine", chat: "Chat", history: History, turn: int)
         "throughLine started this project by itself; its goal is not set, P1 proposes one."
     )
     return project
+
+
+def asks_for_projects(text: str) -> bool:
+    """Whether a message is nothing but a question about the user's projects."""
+    return len(text) <= LONGEST_QUESTION and bool(
+        PROJECTS_QUESTION.fullmatch(" ".join(text.split()))
+    )
 
 
 def branched(state: ChatState) -> bool:

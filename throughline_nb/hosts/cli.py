@@ -179,6 +179,15 @@ def clean(place: Place, *, dry_run: bool) -> None:
     click.echo("\n".join(lines) or "Nothing to clean up.")
 
 
+@cli.command(hidden=True)
+@click.pass_obj
+def bridge(place: Place) -> None:
+    """What LM Studio's plugin starts: it speaks to it on standard input and output."""
+    from throughline_nb.hosts.bridge import serve  # noqa: PLC0415 - only this needs it
+
+    serve(place.home)
+
+
 @cli.command("merge-driver", hidden=True)
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 def merge_driver(files: tuple[Path, ...]) -> None:

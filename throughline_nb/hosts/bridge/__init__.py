@@ -1,0 +1,51 @@
+"""The engine as a child process of LM Studio's plugin: JSON-RPC on its standard streams.
+
+:func:`serve` is what ``throughline-nb bridge`` runs; the protocol is in ``docs/protocol.md``.
+"""
+
+import contextlib
+import logging
+import os
+import sys
+from functools import partial
+from typing import Final, NoReturn
+
+from throughline_nb.engine.session import Engine
+from throughline_nb.hosts.bridge import pipes
+from throughline_nb.hosts.bridge.lanes import Lanes
+from throughline_nb.hosts.bridge.rpc import REQUESTS, Peer
+from throughline_nb.hosts.bridge.service import Bridge
+from throughline_nb.hosts.lmstudio.files import LMStudioChats
+from throughline_nb.store.home import Home
+
+__all__ = ["serve"]
+
+GRACE_SECONDS: Final = 0.5
+"""What work under way gets to come to its end when the plugin is gone."""
+
+SWITCH_SECONDS: Final = 0.001
+"""How long a thread may keep the interpreter while another chat's waits for it."""
+
+
+def serve(home: Home) -> NoReturn:
+    """Serve the plugin until its input ends, or it says ``shutdown``; then end the process.
+
+    Args:
+        home: Where everything lives.
+    """
+    source, sink = pipes.take_over()
+    sys.setswitchinterval(SWITCH_SECONDS)
+    lanes = Lanes()
+    peer = Peer(lambda data: pipes.write_line(sink, data), partial(_end, lanes))
+    engine = Engine(home, chat_exists=LMStudioChats())
+    bridge = Bridge(engine, peer, lanes, partial(_end, lanes))
+    with contextlib.suppress(KeyboardInterrupt):
+        peer.read(pipes.lines(source), bridge, lanes.submit)
+    _end(lanes)
+
+
+def _end(lanes: Lanes) -> NoReturn:
+    """End soon: a thread that hangs is not waited for, and what it wrote so far is kept."""
+    lanes.wait(GRACE_SECONDS, but=REQUESTS)
+    logging.shutdown()
+    os._exit(0)
