@@ -36,6 +36,7 @@ def report(
     """
     git = git_problems()
     problems = [_line("", problem) for problem in git + _home(engine.home)]
+    problems += [_line("", problem) for problem in engine.host_problems()]
     problems += engine.loaded(key).problems
     if not git:
         problems += [_line("", problem) for problem in identity_problems()]

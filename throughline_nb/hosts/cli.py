@@ -9,7 +9,7 @@ import contextlib
 import io
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +20,11 @@ from throughline_nb import __version__
 from throughline_nb.engine.operations import COMMANDS
 from throughline_nb.engine.registry import Operation, UsageError
 from throughline_nb.errors import ThroughLineError
+from throughline_nb.hosts.lmstudio.commands import lmstudio
 
 if TYPE_CHECKING:
     from throughline_nb.store.home import Home
+    from throughline_nb.store.problems import Problem
 
 PROGRAM = "throughline-nb"
 
@@ -84,7 +86,11 @@ def _subcommand(operation: Operation) -> click.Command:
             if value
         )
         # A home that was named may hold chats that LM Studio never had, such as replayed ones.
-        engine = Engine(place.home, chat_exists=None if place.given else LMStudioChats())
+        engine = Engine(
+            place.home,
+            chat_exists=None if place.given else LMStudioChats(),
+            host_problems=_lmstudio_problems,
+        )
         reply = engine.command(
             f"{operation.name} {words}".strip(),
             project=place.project or _standing_in(place.home),
@@ -106,6 +112,12 @@ def _subcommand(operation: Operation) -> click.Command:
     return click.Command(
         operation.name, callback=execute, params=params, help=text, short_help=short
     )
+
+
+def _lmstudio_problems() -> "Sequence[Problem]":
+    from throughline_nb.hosts.lmstudio.checks import problems  # noqa: PLC0415 - see above
+
+    return problems()
 
 
 def _home_around() -> Path | None:
@@ -133,6 +145,8 @@ def _for_a_shell(text: str) -> str:
 for _operation in COMMANDS:
     if _operation.needs != "chat":
         cli.add_command(_subcommand(_operation))
+
+cli.add_command(lmstudio)
 
 
 @cli.command()

@@ -112,14 +112,15 @@ def run(
         )
     except OSError as error:
         raise StoreError(
-            f"git could not be run in {place} ({reason(error)}); nothing was changed: check that "
-            "the folder is there and can be read."
+            f"git could not be run in {place or Path.cwd()} ({reason(error)}); nothing was "
+            "changed: check that the folder is there and can be read."
         ) from error
     if done.returncode not in allowed:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
         why = re.sub(r"^(fatal|error): ", "", said[-1]) if said else f"code {done.returncode}"
+        there = f" in {place}" if place is not None else ""
         raise StoreError(
-            f"git {_verb(arguments)} failed in {place} ({why}); nothing was changed: run "
+            f"git {_verb(arguments)} failed{there} ({why}); nothing was changed: run "
             "`throughline-nb doctor` to see what stands in the way."
         )
     return done

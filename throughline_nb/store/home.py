@@ -150,13 +150,17 @@ def _format(marker: Path, _number: int, _time: int) -> int:
         return HOME_FORMAT
 
 
-def lmstudio_home(env: Mapping[str, str] | None = None) -> Path:
+def lmstudio_home(env: Mapping[str, str] | None = None, system: str = os.name) -> Path:
     """LM Studio's folder, found as its SDK does it: pointer file, old cache folder, default.
 
     The pointer file ``~/.lmstudio-home-pointer`` holds the path (lmstudio-js,
     ``findLMStudioHome``). Nothing is written.
+
+    Args:
+        env: Environment; the process's own if None.
+        system: ``os.name`` of the machine.
     """
-    user = _user_folder(os.environ if env is None else env)
+    user = _user_folder(os.environ if env is None else env, system)
     try:
         pointed = (user / ".lmstudio-home-pointer").read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):
@@ -167,8 +171,8 @@ def lmstudio_home(env: Mapping[str, str] | None = None) -> Path:
     return cache if cache.is_dir() else user / ".lmstudio"
 
 
-def _user_folder(env: Mapping[str, str]) -> Path:
-    given = env.get("USERPROFILE" if os.name == "nt" else "HOME", "")
+def _user_folder(env: Mapping[str, str], system: str = os.name) -> Path:
+    given = env.get("USERPROFILE" if system == "nt" else "HOME", "")
     return Path(given) if given else Path.home()
 
 

@@ -1,0 +1,149 @@
+"""Where LM Studio's folder is, by its pointer, on each system; and the plugins in it."""
+
+import json
+import os
+
+import pytest
+
+from throughline_nb.hosts.lmstudio import plugin
+from throughline_nb.hosts.lmstudio.checks import Check
+from throughline_nb.hosts.lmstudio.places import Places
+
+OWN = "own"
+
+
+@pytest.mark.parametrize(
+    ("system", "variable", "other"),
+    [("nt", "USERPROFILE", "HOME"), ("posix", "HOME", "USERPROFILE")],
+)
+class TestFolder:
+    def test_by_the_pointer(self, tmp_path, system, variable, other):
+        pointer = tmp_path / ".lmstudio-home-pointer"
+        pointer.write_text(f"{tmp_path / 'on another disk'}\r\n", encoding="utf-8")
+        places = Places.locate({variable: str(tmp_path), other: "/nowhere"}, system)
+        assert places.record == tmp_path / "on another disk" / "throughline" / "bridge.json"
+
+    def test_by_default(self, tmp_path, system, variable, other):
+        places = Places.locate({variable: str(tmp_path), other: "/nowhere"}, system)
+        assert places.plugins == tmp_path / ".lmstudio" / "extensions" / "plugins"
+        assert places.conversations == tmp_path / ".lmstudio" / "conversations"
+
+    def test_the_old_folder(self, tmp_path, system, variable, other):
+        (tmp_path / ".cache" / "lm-studio").mkdir(parents=True)
+        places = Places.locate({variable: str(tmp_path), other: "/nowhere"}, system)
+        assert places.ours == tmp_path / ".cache" / "lm-studio" / "throughline"
+
+
+@pytest.mark.parametrize(("system", "name"), [("nt", "lms.exe"), ("posix", "lms")])
+def test_lms_from_its_own_folder(tmp_path, system, name):
+    places = Places(tmp_path)
+    assert places.lms({"PATH": ""}, system) is None
+    (tmp_path / "bin").mkdir()
+    own = tmp_path / "bin" / name
+    own.write_text("#!/bin/sh\n", encoding="utf-8")
+    own.chmod(0o755)
+    assert places.lms({"PATH": ""}, system) == own
+
+
+@pytest.mark.skipif(os.name == "nt", reason="an executable by its mode")
+def test_lms_from_path_comes_first(tmp_path):
+    for folder in ("bin", "path"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "lms").write_text("#!/bin/sh\n", encoding="utf-8")
+        (tmp_path / folder / "lms").chmod(0o755)
+    found = Places(tmp_path).lms({"PATH": str(tmp_path / "path")})
+    assert found == tmp_path / "path" / "lms"
+
+
+@pytest.fixture
+def put(tmp_path):
+    def make(owner, name, version="1.0.0", manifest=None):
+        folder = tmp_path / "extensions" / "plugins" / owner / name
+        folder.mkdir(parents=True)
+        said = {"type": "plugin", "runner": "node", "owner": owner, "name": name}
+        (folder / "manifest.json").write_text(
+            json.dumps(said) if manifest is None else manifest, encoding="utf-8"
+        )
+        if version:
+            (folder / "package.json").write_text(
+                json.dumps({"name": name, "version": version}), encoding="utf-8"
+            )
+        return folder
+
+    return make
+
+
+class TestPlugins:
+    def test_ours_and_others_of_the_name(self, tmp_path, put):
+        own = plugin.Plugin(put(OWN, "throughline"), OWN, "throughline")
+        put("someone", "throughline", version="")
+        put("someone", "through-line-plugin")
+        put("someone", "visit-website")
+        put("someone", "line")
+        put("damaged", "throughline", manifest="{")
+        places = Places(tmp_path)
+        assert str(plugin.installed(places, own)) == "own/throughline"
+        assert [str(each) for each in plugin.others(places, own)] == [
+            "someone/through-line-plugin",
+            "someone/throughline",
+        ]
+
+    def test_no_folder_of_plugins(self, tmp_path):
+        own = plugin.Plugin(tmp_path, OWN, "throughline")
+        assert plugin.installed(Places(tmp_path), own) is None
+        assert list(plugin.others(Places(tmp_path), own)) == []
+
+    def test_removing_leaves_the_neighbours(self, tmp_path, put):
+        own = plugin.Plugin(put(OWN, "throughline"), OWN, "throughline")
+        other = put(OWN, "another")
+        assert plugin.remove(Places(tmp_path), own) == [own.folder]
+        assert other.is_dir()
+        assert plugin.remove(Places(tmp_path), own) == []
+
+    @pytest.mark.skipif(os.name == "nt", reason="links need a right there")
+    def test_a_linked_plugin_is_unlinked_and_what_it_leads_to_stays(self, tmp_path, put):
+        real = put("elsewhere", "throughline")
+        link = tmp_path / "extensions" / "plugins" / OWN / "throughline"
+        link.parent.mkdir()
+        link.symlink_to(real)
+        own = plugin.Plugin(link, OWN, "throughline")
+        assert plugin.remove(Places(tmp_path), own) == [link]
+        assert (real / "manifest.json").is_file()
+        assert not link.parent.exists()
+
+
+class TestHandOver:
+    @pytest.fixture
+    def own(self, tmp_path):
+        folder = tmp_path / "checkout"
+        for name in ("src", "node_modules/sdk", "test", ".lmstudio"):
+            (folder / name).mkdir(parents=True)
+            (folder / name / "a.ts").write_text(name, encoding="utf-8")
+        (folder / "src" / "a.test.ts").write_text("", encoding="utf-8")
+        (folder / "manifest.json").write_text("{}", encoding="utf-8")
+        (folder / "notes.txt").write_text("", encoding="utf-8")
+        return plugin.Plugin(folder, OWN, "throughline")
+
+    def test_what_lm_studio_needs_and_nothing_else(self, tmp_path, own):
+        places = Places(tmp_path)
+        old = places.handed_over / "src"
+        old.mkdir(parents=True)
+        (old / "gone.ts").write_text("", encoding="utf-8")
+        plugin.hand_over(places, own)
+        plugin.hand_over(places, own)
+        found = sorted(
+            path.relative_to(places.ours).as_posix()
+            for path in places.ours.rglob("*")
+            if path.is_file()
+        )
+        assert found == ["plugin/manifest.json", "plugin/src/a.ts"]
+
+    def test_a_folder_that_cannot_be_written_is_one_line(self, tmp_path, own):
+        (tmp_path / "throughline").write_text("", encoding="utf-8")
+        with pytest.raises(plugin.StoreError, match="could not be copied"):
+            plugin.hand_over(Places(tmp_path), own)
+
+
+def test_a_check_is_one_line_with_its_cure():
+    assert Check("git", "/usr/bin/git").line == "ok   git: /usr/bin/git."
+    assert Check("git", "none", "install it").line == "fix  git: none: install it."

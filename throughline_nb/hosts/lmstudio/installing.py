@@ -1,0 +1,163 @@
+"""Installing, looking after and removing the LM Studio plugin: what each command says, in order."""
+
+import contextlib
+import os
+import shlex
+import subprocess
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from throughline_nb.errors import StoreError, ThroughLineError, UnreadableFileError
+from throughline_nb.hosts.lmstudio import checks, plugin, record, trial
+from throughline_nb.hosts.lmstudio.places import Places
+from throughline_nb.store import gitrun
+from throughline_nb.store.files import reason
+from throughline_nb.store.home import Home
+from throughline_nb.store.projects import Projects
+
+SYSTEM_PROMPT: Final = (
+    "Facts about me never go into a throughLine ledger; they belong in a memory tool.",
+    "The state of a project never goes into a memory tool; it belongs in the throughLine ledger.",
+)
+"""For LM Studio's system prompt, where a memory plugin is enabled beside ours."""
+
+
+def install(home: Home, env: Mapping[str, str]) -> Iterator[str]:
+    """Check the engine, record it, and hand the plugin to LM Studio.
+
+    Nothing is written before the engine has started and committed in a test.
+
+    Args:
+        home: The home that LM Studio's chats shall use.
+        env: The user's environment.
+
+    Yields:
+        What was done, and at the end what the user does next.
+
+    Raises:
+        ThroughLineError: A part is missing or does not work; it says what was kept.
+    """
+    places = Places.locate(env)
+    if not places.lmstudio.is_dir():
+        raise StoreError(
+            f"LM Studio's folder {places.lmstudio} is not there; nothing was changed: start LM "
+            "Studio once, then run this again."
+        )
+    own = plugin.own_plugin()
+    before = None
+    with contextlib.suppress(UnreadableFileError):  # it is written anew
+        before = record.read(places.record)
+    gitrun.require()
+    made = record.make(home, env)
+    tried = trial.run_engine(made)
+    yield (
+        f"The engine {tried.engine} starts in {tried.seconds:.1f} s and commits, with nothing of "
+        "your shell but what was recorded."
+    )
+    record.write(places.record, made)
+    yield f"Recorded in {places.record}: {made.python}, {made.git}, home {made.home}."
+    if before is not None and before.home and before.home != made.home:
+        yield f"Until now LM Studio's chats used {before.home}; what is there stays there."
+    plugin.hand_over(places, own)
+    lms = places.lms(env)
+    if lms is None:
+        yield from _by_hand(places, own)
+    else:
+        plugin.install(places, lms)
+        yield f"LM Studio installed the plugin {own} {own.version}."
+    for other in plugin.others(places, own):
+        yield (
+            f"{other} is installed, too: switch it off where you use this one, or remove "
+            f"{other.folder}."
+        )
+    yield from _next(own)
+
+
+def _by_hand(places: Places, own: plugin.Plugin) -> Iterator[str]:
+    yield (
+        f"The plugin {own} is not installed yet: LM Studio's command `lms` is neither on PATH nor "
+        f"in {places.lmstudio / 'bin'}. A copy of its folder would not run, since LM Studio adds "
+        "the packages that it needs. Two steps:"
+    )
+    yield "  1. Start LM Studio; it puts lms there. If not: npx lmstudio install-cli"
+    folder = str(places.handed_over)
+    shown = subprocess.list2cmdline([folder]) if os.name == "nt" else shlex.quote(folder)
+    yield f"  2. cd {shown} && lms dev --install --yes"
+
+
+def _next(own: plugin.Plugin) -> Iterator[str]:
+    yield ""
+    yield "Next, in LM Studio:"
+    yield f"  1. In a chat, open the list of plugins and switch on {own.name}."
+    yield "  2. Send: /tl help"
+    yield "  3. Send: /tl start and what you want to find out. Or just work: after two turns with"
+    yield "     many tool calls a project starts by itself."
+    yield "  4. If you also use a memory plugin, add two sentences to the system prompt:"
+    yield from (f"     {sentence}" for sentence in SYSTEM_PROMPT)
+    yield "`throughline-nb lmstudio status` tells at any time what is in order and what is not."
+
+
+def status(env: Mapping[str, str]) -> Iterator[checks.Check]:
+    """Look at every part of the installation, the start of the engine included.
+
+    Args:
+        env: The user's environment.
+    """
+    places = Places.locate(env)
+    yield from checks.checks(places, env)
+    try:
+        made = record.read(places.record)
+    except ThroughLineError:
+        return
+    if made is None or not os.access(made.python, os.X_OK):
+        return
+    try:
+        tried = trial.run_engine(made)
+    except ThroughLineError as error:
+        found, _, cure = str(error).rstrip(".").rpartition(": ")
+        yield checks.Check("start", found, cure)
+        return
+    yield checks.Check(
+        "start", f"the engine {tried.engine} starts in {tried.seconds:.1f} s and commits"
+    )
+
+
+def uninstall(env: Mapping[str, str]) -> Iterator[str]:
+    """Remove the plugin and the record; projects stay.
+
+    Args:
+        env: The user's environment.
+
+    Yields:
+        What is gone, and where the projects are.
+
+    Raises:
+        StoreError: Something cannot be removed.
+    """
+    places = Places.locate(env)
+    home = Home.locate(env)  # read before the record is gone, which may name it
+    gone = plugin.remove(places, plugin.own_plugin())
+    if places.record.exists():
+        try:
+            places.record.unlink()
+        except OSError as error:
+            raise StoreError(
+                f"{places.record} could not be removed ({reason(error)}); projects are as they "
+                "were: check permissions and run the command again."
+            ) from error
+        gone.append(places.record)
+    yield from (f"Removed {path}." for path in gone)
+    if not gone:
+        yield "Nothing of the plugin was installed."
+    names = Projects(home).names()
+    if names:
+        yield f"Your {len(names)} project{'s' * (len(names) != 1)} stay in {home.projects}."
+    if Home.locate(env).path != home.path:
+        yield (
+            f"The command line finds them there only with THROUGHLINE_HOME={home.path}, or with "
+            f"--home {home.path}."
+        )
+    with contextlib.suppress(OSError):
+        places.ours.rmdir()
+    if gone:
+        yield "Restart LM Studio, so that a chat that is open does not ask for the plugin."
