@@ -18,6 +18,10 @@ Count = Annotated[int, Meta(ge=1, le=100)]
 Tokens = Annotated[int, Meta(ge=100, le=1_000_000)]
 Days = Annotated[int, Meta(ge=0, le=3650)]
 
+GLOBAL = {"scope": "global"}
+"""Marks a setting that has one value for all chats of a host whose form knows both kinds; the
+others can differ from chat to chat."""
+
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Every setting, with the defaults of the design."""
@@ -79,6 +83,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         Meta(
             title="Orphan grace",
             description="Days until a project whose last chat was deleted moves to the trash.",
+            extra=GLOBAL,
         ),
     ] = 7
     trash_days: Annotated[
@@ -86,6 +91,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         Meta(
             title="Trash retention",
             description="Days after which a project in the trash is deleted.",
+            extra=GLOBAL,
         ),
     ] = 30
     versions_shown: Annotated[
@@ -93,6 +99,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         Meta(
             title="Versions shown",
             description="How many versions the log shows; git keeps all of them.",
+            extra=GLOBAL,
         ),
     ] = 50
     page_tools: Annotated[
@@ -100,6 +107,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         Meta(
             title="Page-reading tools",
             description="Tools whose successful call proves that a page was read.",
+            extra=GLOBAL,
         ),
     ] = ("read_webpage", "visit_website", "fetch", "fetch_url")
     turn_seconds: Annotated[
@@ -107,6 +115,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         Meta(
             title="Time-out of a turn",
             description="Seconds after which a message in LM Studio goes on unchanged.",
+            extra=GLOBAL,
         ),
     ] = 2.0
     python: Annotated[
@@ -114,6 +123,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         Meta(
             title="Path of the Python interpreter",
             description="Used by LM Studio's plugin; empty means the one recorded at install.",
+            extra=GLOBAL,
         ),
     ] = ""
 
