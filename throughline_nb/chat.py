@@ -78,7 +78,8 @@ def fingerprint(before: str, messages: Sequence[Message]) -> str:
 
     digest = hashlib.sha256(before.encode())
     for message in messages:
-        digest.update(msgspec.json.encode((message.role, message.text, message.tool, message.args)))
+        said = (message.role, message.text, message.tool, message.args)
+        digest.update(msgspec.json.encode((*said, message.failed, message.files)))
     return digest.hexdigest()[:16]
 
 

@@ -38,7 +38,7 @@ def reconcile(engine: "Engine", chat: "Chat", history: History) -> None:
     """Take in what is new of the history; a turn that changed supersedes what was kept of it."""
     state = chat.state
     known = state.turn
-    first = state.rewind(history.changed)
+    first = state.rewind(state.turn + 1 if _as_before(state, history) else history.changed)
     prove = min(first, state.proved + 1) if state.project else first
     found: dict[int, tuple[Proof, ...]] = {}
     if state.project and state.turn < known:
@@ -61,6 +61,18 @@ def reconcile(engine: "Engine", chat: "Chat", history: History) -> None:
     except BaseException:  # what was not written down is proved again
         state.proved = min(state.proved, *(turn - 1 for turn in found), state.turn)
         raise
+
+
+def _as_before(state: ChatState, history: History) -> bool:
+    """Whether a history that is handed in whole, after a restart, is the one that was taken in."""
+    if history.changed > 1 or not 0 < state.turn <= history.turn or not state.recent:
+        return False
+    mark = ""
+    for turn, group in groupby(history.messages(1), key=lambda message: message.turn):
+        if turn > state.turn:
+            break
+        mark = fingerprint(mark, storable(tuple(group)))
+    return mark == state.recent[-1].mark
 
 
 def _keep(engine: "Engine", chat: "Chat", found: dict[int, tuple[Proof, ...]]) -> None:

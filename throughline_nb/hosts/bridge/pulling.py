@@ -72,7 +72,8 @@ class Pulled:
 
     def _read(self, first: int) -> Generator[Message, None, None]:
         translator = Translator()
-        at = 0
+        with self._lock:  # a page may end within the turn behind its last whole one
+            at = sum(end.turn + 1 < first for end in self.ends)
         while (page := self._page(at)) is not None:
             for message in translator.messages(page.messages):
                 if message.turn >= first:
