@@ -58,6 +58,27 @@ class Cells:
                     told += self._judge(key, engine.projects.open(slug), runs, stamp)
         return told
 
+    def cited(self, key: ChatKey, projects: Iterable[str] = ()) -> set[str]:
+        """Short ids of the cells that findings cite, by which a host knows what to hand in."""
+        engine = self._engine
+        chat = engine.chat(key)
+        with chat.lock:
+            own = engine.fresh(chat).project
+        held = self._of(key)
+        found: set[str] = set()
+        for slug in dict.fromkeys([own, *projects]):
+            if not slug or not engine.projects.exists(slug):
+                continue
+            for entry in engine.projects.open(slug).read().ledger.findings:
+                if not entry.source.startswith("cell ") or entry.retracted:
+                    continue
+                kept = held.get(claim(entry))
+                if kept is not None and kept.source == entry.source:
+                    found.add(kept.ran.short)
+                elif entry.source.endswith(f" of {key}"):
+                    found.add(entry.source.split(" ", 2)[1])
+        return found
+
     def of(self, key: ChatKey, entry: Entry) -> Kept | None:
         """The run by which a finding was verified in a notebook, where it is known."""
         return self._of(key).get(claim(entry))

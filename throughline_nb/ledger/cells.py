@@ -82,8 +82,8 @@ def ran(cell: str, source: str, output: str, *, failed: bool = False, whole: boo
     plain = _plain(output)
     text = plain.encode("utf-8", "replace")[:TEXT_BYTES].decode("utf-8", "ignore")
     return Ran(
-        cell or _hash(source),
-        _hash(source),
+        named(cell, source),
+        _hash(source.strip()),
         _hash(normalised(plain)),
         text,
         tuple(figures(plain)) if whole else None,
@@ -94,6 +94,11 @@ def ran(cell: str, source: str, output: str, *, failed: bool = False, whole: boo
 def short(cell: str) -> str:
     """A cell's id as a source names it: a long random one by its first eight characters."""
     return cell if len(cell) <= len("load-data-2") else cell[:8].strip("-_")
+
+
+def named(cell: str, source: str) -> str:
+    """What a cell is known by: its id, else the hash of its source."""
+    return cell or _hash(source.strip())
 
 
 def source_of(cell: str, chat: str) -> str:
