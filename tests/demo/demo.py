@@ -2,7 +2,8 @@
 
 Replays the bundled chat; edits ``ledger.md`` by hand in the middle, in an editor that escapes and
 flattens, while the model goes on writing; takes a change back; goes on in a second chat; shows
-what git knows of it all; writes a handoff; and deletes a chat. The project stays where the output says.
+what git knows of it all; writes a handoff; deletes a chat; and asks a chat of weeks for what was
+said in passing. The project stays where the output says.
 """
 
 import os
@@ -30,6 +31,7 @@ from throughline_nb.store.home import Home
 
 sys.path.insert(0, str(Path(__file__).parent))
 import editor
+from long_chat import long_chat
 
 CHATS = Path(__file__).parents[1] / "data" / "conversations"
 EDITED_IN = 13
@@ -66,6 +68,7 @@ def main() -> None:
     changes = second_chat_changes(engine, second)
     hand_over(first_player, first, screen, project)
     delete_chat(engine, second, kept, screen)
+    long_chat(engine, screen, clock, kept.folder)
     with paged(screen, "What git knows: git log --graph"):
         git(project, "log", "--graph", "--format=%h %<(11,trunc)%an %s")
     with paged(screen, "What the second chat changed: git diff"):

@@ -55,6 +55,10 @@ def project(shown) -> Path:
         "dry run  Would remove chat lmstudio/",
         "cleaned  Removed chat lmstudio/",
         "left  llm-runtimes, open in lmstudio/1764500000000",
+        "0 tokens of history; nothing on disk; tools: none",
+        "tokens of history; a copy to search is kept; tools: recall",
+        "Peak memory was 5.7 GB",
+        "key id 7F3A91C2",
     ],
 )
 def test_what_a_user_sees(shown, line):
