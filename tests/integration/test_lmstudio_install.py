@@ -144,10 +144,13 @@ class TestInstall:
         assert "do-not-write-me" not in machine.places.record.read_text(encoding="utf-8")
         asked = [json.loads(line) for line in machine.asked.read_text("utf-8").splitlines()]
         assert [each["arguments"] for each in asked] == [["dev", "--install", "--yes"]]
-        assert Path(asked[0]["folder"]) == machine.places.handed_over
+        assert machine.lmstudio not in Path(asked[0]["folder"]).parents
+        assert not Path(asked[0]["folder"]).exists()
+        carried = {path.name for path in machine.plugin.iterdir()} - {"node_modules"}
+        assert {"src", "manifest.json", "package.json"} <= carried <= set(CARRIED)
         assert (machine.plugin / "manifest.json").is_file()
         assert "commits" in said
-        assert "switch on throughline" in said
+        assert "switch on throughline-nb/throughline" in said
         assert all(sentence in said for sentence in SYSTEM_PROMPT)
         # the test of the engine left nothing behind in the user's home
         assert not (machine.places.ours / "projects").exists()
@@ -162,11 +165,9 @@ class TestInstall:
     def test_again_it_mends(self, installed):
         installed.rewrite(python="/nowhere/python", env={})
         shutil.rmtree(installed.plugin)
-        (installed.places.handed_over / "src" / "stale.ts").write_text("", encoding="utf-8")
         installed("lmstudio", "install")
         assert Path(installed.record["python"]) == Path(sys.executable)
         assert (installed.plugin / "manifest.json").is_file()
-        assert not (installed.plugin / "src" / "stale.ts").exists()
         installed.places.record.write_text("{", encoding="utf-8")
         installed("lmstudio", "install")
         assert installed.record["version"] == __version__
@@ -174,9 +175,7 @@ class TestInstall:
     def test_without_lms_it_says_the_two_steps(self, machine):
         said = machine("lmstudio", "install")
         assert "1. Start LM Studio" in said
-        assert f"2. cd {machine.places.handed_over} && lms dev --install --yes" in said
-        carried = {path.name for path in machine.places.handed_over.iterdir()}
-        assert {"src", "manifest.json", "package.json"} <= carried <= set(CARRIED)
+        assert f"2. cd {plugin.own_plugin().folder} && lms dev --install --yes" in said
         assert not machine.places.plugins.exists()
         assert machine.record["version"] == __version__
 
@@ -348,7 +347,6 @@ class TestUninstall:
         assert f"Your 1 project stay in {installed.places.ours / 'projects'}" in said
         assert not installed.places.plugins.joinpath(plugin.own_plugin().owner).exists()
         assert not installed.places.record.exists()
-        assert not installed.places.handed_over.exists()
         assert [name for name in installed.files() if "/projects/" in name] == before
         assert "Nothing of the plugin" in installed("lmstudio", "uninstall")
         assert set(installed.fixes()) == {"engine", "plugin"}

@@ -135,3 +135,12 @@ def test_no_folder_is_one_line(tmp_path):
 def test_a_name_with_line_breaks_stays_in_its_line(folder, tmp_path):
     written(folder / "8.conversation.json", json.dumps({"name": "a\n\n b"}))
     assert sum("a b" in line for line in lines(chats(folder, Home(tmp_path)), folder)) == 1
+
+
+def test_a_bar_shows_only_where_it_takes_long(folder, tmp_path, monkeypatch, capsys):
+    chats(folder, Home(tmp_path))
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(listing, "BAR_SECONDS", 0.05)
+    monkeypatch.setattr(listing, "chat_name", lambda path: time.sleep(0.15) or path.name)
+    chats(folder, Home(tmp_path))
+    assert "chat" in capsys.readouterr().err

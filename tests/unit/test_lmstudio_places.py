@@ -96,9 +96,9 @@ class TestPlugins:
     def test_removing_leaves_the_neighbours(self, tmp_path, put):
         own = plugin.Plugin(put(OWN, "throughline"), OWN, "throughline")
         other = put(OWN, "another")
-        assert plugin.remove(Places(tmp_path), own) == [own.folder]
+        assert plugin.remove(Places(tmp_path), own) == own.folder
         assert other.is_dir()
-        assert plugin.remove(Places(tmp_path), own) == []
+        assert plugin.remove(Places(tmp_path), own) is None
 
     @pytest.mark.skipif(os.name == "nt", reason="links need a right there")
     def test_a_linked_plugin_is_unlinked_and_what_it_leads_to_stays(self, tmp_path, put):
@@ -107,41 +107,26 @@ class TestPlugins:
         link.parent.mkdir()
         link.symlink_to(real)
         own = plugin.Plugin(link, OWN, "throughline")
-        assert plugin.remove(Places(tmp_path), own) == [link]
+        assert plugin.remove(Places(tmp_path), own) == link
         assert (real / "manifest.json").is_file()
         assert not link.parent.exists()
 
 
-class TestHandOver:
-    @pytest.fixture
-    def own(self, tmp_path):
-        folder = tmp_path / "checkout"
-        for name in ("src", "node_modules/sdk", "test", ".lmstudio"):
-            (folder / name).mkdir(parents=True)
-            (folder / name / "a.ts").write_text(name, encoding="utf-8")
-        (folder / "src" / "a.test.ts").write_text("", encoding="utf-8")
-        (folder / "manifest.json").write_text("{}", encoding="utf-8")
-        (folder / "notes.txt").write_text("", encoding="utf-8")
-        return plugin.Plugin(folder, OWN, "throughline")
-
-    def test_what_lm_studio_needs_and_nothing_else(self, tmp_path, own):
-        places = Places(tmp_path)
-        old = places.handed_over / "src"
-        old.mkdir(parents=True)
-        (old / "gone.ts").write_text("", encoding="utf-8")
-        plugin.hand_over(places, own)
-        plugin.hand_over(places, own)
-        found = sorted(
-            path.relative_to(places.ours).as_posix()
-            for path in places.ours.rglob("*")
-            if path.is_file()
-        )
-        assert found == ["plugin/manifest.json", "plugin/src/a.ts"]
-
-    def test_a_folder_that_cannot_be_written_is_one_line(self, tmp_path, own):
-        (tmp_path / "throughline").write_text("", encoding="utf-8")
-        with pytest.raises(plugin.StoreError, match="could not be copied"):
-            plugin.hand_over(Places(tmp_path), own)
+def test_lm_studio_gets_what_it_needs_and_nothing_else(tmp_path):
+    folder = tmp_path / "checkout"
+    for name in ("src", "node_modules/sdk", "test", ".lmstudio"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "a.ts").write_text(name, encoding="utf-8")
+    (folder / "src" / "a.test.ts").write_text("", encoding="utf-8")
+    (folder / "manifest.json").write_text("{}", encoding="utf-8")
+    (folder / "notes.txt").write_text("", encoding="utf-8")
+    (tmp_path / "copy").mkdir()
+    plugin.copy(plugin.Plugin(folder, OWN, "throughline"), tmp_path / "copy")
+    files = [path for path in (tmp_path / "copy").rglob("*") if path.is_file()]
+    assert sorted(path.relative_to(tmp_path).as_posix() for path in files) == [
+        "copy/manifest.json",
+        "copy/src/a.ts",
+    ]
 
 
 def test_a_check_is_one_line_with_its_cure():

@@ -58,12 +58,11 @@ def install(home: Home, env: Mapping[str, str]) -> Iterator[str]:
     yield f"Recorded in {places.record}: {made.python}, {made.git}, home {made.home}."
     if before is not None and before.home and before.home != made.home:
         yield f"Until now LM Studio's chats used {before.home}; what is there stays there."
-    plugin.hand_over(places, own)
     lms = places.lms(env)
     if lms is None:
         yield from _by_hand(places, own)
     else:
-        plugin.install(places, lms)
+        plugin.install(own, lms)
         yield f"LM Studio installed the plugin {own} {own.version}."
     for other in plugin.others(places, own):
         yield (
@@ -80,7 +79,7 @@ def _by_hand(places: Places, own: plugin.Plugin) -> Iterator[str]:
         "the packages that it needs. Two steps:"
     )
     yield "  1. Start LM Studio; it puts lms there. If not: npx lmstudio install-cli"
-    folder = str(places.handed_over)
+    folder = str(own.folder)
     shown = subprocess.list2cmdline([folder]) if os.name == "nt" else shlex.quote(folder)
     yield f"  2. cd {shown} && lms dev --install --yes"
 
@@ -88,7 +87,7 @@ def _by_hand(places: Places, own: plugin.Plugin) -> Iterator[str]:
 def _next(own: plugin.Plugin) -> Iterator[str]:
     yield ""
     yield "Next, in LM Studio:"
-    yield f"  1. In a chat, open the list of plugins and switch on {own.name}."
+    yield f"  1. In a chat, open Integrations and switch on {own}."
     yield "  2. Send: /tl help"
     yield "  3. Send: /tl start and what you want to find out. Or just work: after two turns with"
     yield "     many tool calls a project starts by itself."
@@ -136,7 +135,7 @@ def uninstall(env: Mapping[str, str]) -> Iterator[str]:
     """
     places = Places.locate(env)
     home = Home.locate(env)  # read before the record is gone, which may name it
-    gone = plugin.remove(places, plugin.own_plugin())
+    gone = [path for path in [plugin.remove(places, plugin.own_plugin())] if path]
     if places.record.exists():
         try:
             places.record.unlink()

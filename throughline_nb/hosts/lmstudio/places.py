@@ -52,11 +52,6 @@ class Places(msgspec.Struct, frozen=True):
         return self.ours / "bridge.json"
 
     @property
-    def handed_over(self) -> Path:
-        """The copy of the plugin that LM Studio installs from."""
-        return self.ours / "plugin"
-
-    @property
     def plugins(self) -> Path:
         """Where LM Studio keeps installed plugins: ``<owner>/<name>``."""
         return self.lmstudio / "extensions" / "plugins"

@@ -1,14 +1,15 @@
-"""The plugin's folder: handing it to LM Studio, and finding it among what is installed there.
+"""The plugin's folder: having LM Studio install it, and finding it among what is installed there.
 
 LM Studio installs a plugin itself, with the packages that it needs, when ``lms dev --install`` asks
-it to (``dev/index.ts`` of LM Studio's command line). A copy of the folder alone would not run. So
-the plugin is handed over in a folder of our own, and ``lms`` is run there.
+it to (``dev/index.ts`` of LM Studio's command line). A copy of the folder alone would not run. It
+is asked to do so in a folder of its own, outside LM Studio's and without what a checkout adds.
 """
 
 import contextlib
 import re
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -17,7 +18,7 @@ import msgspec
 
 from throughline_nb.errors import StoreError
 from throughline_nb.hosts.lmstudio.places import CARRIED, Places, plugin_source
-from throughline_nb.store.files import patiently, reason, remove_tree
+from throughline_nb.store.files import reason, remove_tree
 
 _LIKE_OURS: Final = re.compile(r"[^a-z]")
 
@@ -94,37 +95,21 @@ def others(places: Places, own: Plugin) -> Iterator[Plugin]:
                 yield found
 
 
-def hand_over(places: Places, own: Plugin) -> None:
-    """Put a copy of the plugin where LM Studio installs it from; an older copy is replaced.
-
-    Raises:
-        StoreError: It cannot be written; an older copy may be gone.
-    """
-    target = places.handed_over
-    fresh = target.with_name(".plugin.new")
-    try:
-        remove_tree(fresh)
-        fresh.mkdir(parents=True)
-        for name in CARRIED:
-            part = own.folder / name
-            if part.is_dir():
-                shutil.copytree(part, fresh / name, ignore=shutil.ignore_patterns("*.test.ts"))
-            elif part.is_file():
-                shutil.copyfile(part, fresh / name)
-        remove_tree(target)
-        patiently(lambda: fresh.rename(target))
-    except OSError as error:
-        raise StoreError(
-            f"The plugin could not be copied to {target} ({reason(error)}); projects were not "
-            "touched: give yourself the right to write there, and run the command again."
-        ) from error
+def copy(own: Plugin, folder: Path) -> None:
+    """Copy what LM Studio needs of the plugin into a folder."""
+    for name in CARRIED:
+        part = own.folder / name
+        if part.is_dir():
+            shutil.copytree(part, folder / name, ignore=shutil.ignore_patterns("*.test.ts"))
+        elif part.is_file():
+            shutil.copyfile(part, folder / name)
 
 
-def install(places: Places, lms: Path) -> None:
-    """Have LM Studio install the plugin that was handed over; what ``lms`` says is shown.
+def install(own: Plugin, lms: Path) -> None:
+    """Have LM Studio install the plugin, in place of an older one; what ``lms`` says is shown.
 
     Args:
-        places: Where it lies.
+        own: The plugin.
         lms: LM Studio's command.
 
     Raises:
@@ -132,12 +117,14 @@ def install(places: Places, lms: Path) -> None:
     """
     again = "start LM Studio and run `throughline-nb lmstudio install` again"
     try:
-        done = subprocess.run(  # noqa: S603 - LM Studio's own command, no shell
-            [str(lms), "dev", "--install", "--yes"],
-            cwd=places.handed_over,
-            stdin=subprocess.DEVNULL,
-            check=False,
-        )
+        with tempfile.TemporaryDirectory(prefix="throughline-plugin-") as folder:
+            copy(own, Path(folder))
+            done = subprocess.run(  # noqa: S603 - LM Studio's own command, no shell
+                [str(lms), "dev", "--install", "--yes"],
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                check=False,
+            )
     except OSError as error:
         raise StoreError(
             f"{lms} could not be run ({reason(error)}); the engine is recorded, the plugin is not "
@@ -150,27 +137,25 @@ def install(places: Places, lms: Path) -> None:
         )
 
 
-def remove(places: Places, own: Plugin) -> list[Path]:
-    """Take our plugin out of LM Studio's folder, the copy that was handed over with it.
+def remove(places: Places, own: Plugin) -> Path | None:
+    """Take our plugin out of LM Studio's folder.
 
     Returns:
-        The folders that are gone.
+        The folder that is gone, or None where there was none.
 
     Raises:
-        StoreError: One of them cannot be removed.
+        StoreError: It cannot be removed.
     """
-    gone = []
-    for folder in (places.plugins / own.owner / own.name, places.handed_over):
-        if not folder.exists() and not folder.is_symlink():
-            continue
-        with contextlib.suppress(OSError):
-            folder.unlink() if folder.is_symlink() else remove_tree(folder)
-        if folder.exists():
-            raise StoreError(
-                f"{folder} could not be removed; projects are as they were: end LM Studio, check "
-                "that you have the right to write there, and run the command again."
-            )
-        gone.append(folder)
+    folder = places.plugins / own.owner / own.name
+    if not folder.exists() and not folder.is_symlink():
+        return None
     with contextlib.suppress(OSError):
-        (places.plugins / own.owner).rmdir()
-    return gone
+        folder.unlink() if folder.is_symlink() else remove_tree(folder)
+    if folder.exists():
+        raise StoreError(
+            f"{folder} could not be removed; projects are as they were: end LM Studio, check that "
+            "you have the right to write there, and run the command again."
+        )
+    with contextlib.suppress(OSError):
+        folder.parent.rmdir()
+    return folder
