@@ -10,6 +10,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import time
 import venv
 from pathlib import Path
 
@@ -17,10 +18,11 @@ import msgspec
 import pytest
 
 from throughline_nb import __version__
-from throughline_nb.hosts.lmstudio import plugin
+from throughline_nb.hosts.bridge.messages import PROTOCOL, GivenHistory, Hello, TurnParams
+from throughline_nb.hosts.lmstudio import plugin, trial
 from throughline_nb.hosts.lmstudio.installing import SYSTEM_PROMPT
 from throughline_nb.hosts.lmstudio.places import CARRIED, Places
-from throughline_nb.hosts.lmstudio.record import Record
+from throughline_nb.hosts.lmstudio.record import Record, read
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
 CONVERSATIONS = Path(__file__).parents[1] / "data" / "conversations"
@@ -92,6 +94,20 @@ class Machine:
         assert done.returncode == 1, (done.stdout, done.stderr)
         assert len(done.stderr.strip().splitlines()) == 1 or "LMS_DOWN" in env, done.stderr
         return done.stdout, done.stderr
+
+    def chat(self, *texts):
+        """What the engine makes of messages in a chat, started as the plugin starts it."""
+        record = read(self.places.record)
+        process = trial._Process(record, record.env, self.user, time.monotonic() + 30)
+        try:
+            process.ask("hello", Hello(protocol=PROTOCOL, plugin=__version__))
+            history = GivenHistory(turn=0, head="", changed=1, base="", messages=())
+            return [
+                process.ask("turn", TurnParams(chat="1", text=text, history=history))
+                for text in texts
+            ]
+        finally:
+            process.end()
 
     @property
     def record(self):
@@ -317,6 +333,10 @@ class TestStatus:
         assert "someone/throughline is installed, too" in installed.fixes()["other plugin"]
         assert "someone/throughline" in installed("lmstudio", "install")
         assert "someone/throughline" in installed("doctor")
+        first, second = installed.chat("/tl doctor", "Hello")
+        assert "someone/throughline is installed beside this plugin" in first["status"]
+        assert "LM Studio: someone/throughline is installed, too" in first["text"]
+        assert second["status"] == ""  # said once
 
     def test_two_homes(self, installed):
         fix = installed("lmstudio", "status", code=1, THROUGHLINE_HOME=str(installed.user / "x"))

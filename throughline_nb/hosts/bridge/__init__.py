@@ -15,6 +15,7 @@ from throughline_nb.hosts.bridge import pipes
 from throughline_nb.hosts.bridge.lanes import Lanes
 from throughline_nb.hosts.bridge.rpc import REQUESTS, Peer
 from throughline_nb.hosts.bridge.service import Bridge
+from throughline_nb.hosts.lmstudio.checks import beside, problems
 from throughline_nb.hosts.lmstudio.files import LMStudioChats
 from throughline_nb.store.home import Home
 
@@ -37,7 +38,8 @@ def serve(home: Home) -> NoReturn:
     sys.setswitchinterval(SWITCH_SECONDS)
     lanes = Lanes()
     peer = Peer(lambda data: pipes.write_line(sink, data), partial(_end, lanes))
-    engine = Engine(home, chat_exists=LMStudioChats())
+    engine = Engine(home, chat_exists=LMStudioChats(), host_problems=problems)
+    engine.news += beside()
     bridge = Bridge(engine, peer, lanes, partial(_end, lanes))
     with contextlib.suppress(KeyboardInterrupt):
         peer.read(pipes.lines(source), bridge, lanes.submit)

@@ -64,6 +64,24 @@ def problems(env: Mapping[str, str] | None = None) -> list[Problem]:
     ]
 
 
+def beside(env: Mapping[str, str] | None = None) -> list[str]:
+    """A sentence for the status line on each plugin of throughLine's name beside ours.
+
+    Args:
+        env: Environment; the process's own if None.
+    """
+    places = Places.locate(env)
+    try:
+        found = list(plugins.others(places, plugins.own_plugin()))
+    except ThroughLineError:  # nothing to compare with
+        return []
+    return [
+        f"{other} is installed beside this plugin: switch one of them off in this chat, or remove "
+        f"{other.folder}."
+        for other in found
+    ]
+
+
 def checks(places: Places, env: Mapping[str, str]) -> Iterator[Check]:
     """Look at the parts of an installation, without starting anything.
 
