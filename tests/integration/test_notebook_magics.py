@@ -2,8 +2,8 @@
 
 import pytest
 from IPython.core.completer import provisionalcompleter
+from kernels import close, run_in, shell_in
 
-from notebooks import close, run_in, shell_in
 from throughline_nb.engine.operations import COMMANDS
 from throughline_nb.hosts.notebook import binding
 from throughline_nb.hosts.notebook.magics import first_line
