@@ -2,8 +2,6 @@
 
 import contextlib
 import os
-import shlex
-import subprocess
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -78,15 +76,14 @@ def _by_hand(places: Places, own: plugin.Plugin) -> Iterator[str]:
         f"in {places.lmstudio / 'bin'}. A copy of its folder would not run, since LM Studio adds "
         "the packages that it needs. Two steps:"
     )
-    yield "  1. Start LM Studio; it puts lms there. If not: npx lmstudio install-cli"
-    folder = str(own.folder)
-    shown = subprocess.list2cmdline([folder]) if os.name == "nt" else shlex.quote(folder)
-    yield f"  2. cd {shown} && lms dev --install --yes"
+    yield "  1. Start LM Studio once, which puts lms there; else: npx lmstudio install-cli"
+    yield "  2. Run `throughline-nb lmstudio install` again, or `lms dev --install --yes` in"
+    yield f"     {own.folder}"
 
 
 def _next(own: plugin.Plugin) -> Iterator[str]:
     yield ""
-    yield "Next, in LM Studio:"
+    yield "Then, in LM Studio:"
     yield f"  1. In a chat, open Integrations and switch on {own}."
     yield "  2. Send: /tl help"
     yield "  3. Send: /tl start and what you want to find out. Or just work: after two turns with"
@@ -150,7 +147,8 @@ def uninstall(env: Mapping[str, str]) -> Iterator[str]:
         yield "Nothing of the plugin was installed."
     names = Projects(home).names()
     if names:
-        yield f"Your {len(names)} project{'s' * (len(names) != 1)} stay in {home.projects}."
+        some = f"{len(names)} projects stay" if len(names) > 1 else "project stays"
+        yield f"Your {some} in {home.projects}."
     if Home.locate(env).path != home.path:
         yield (
             f"The command line finds them there only with THROUGHLINE_HOME={home.path}, or with "
