@@ -17,7 +17,7 @@ from throughline_nb.engine.registry import Operation, UsageError
 from throughline_nb.engine.run import Reply, Run
 from throughline_nb.errors import NotFoundError, ThroughLineError
 from throughline_nb.hosts.notebook.binding import Here, here, plain_errors
-from throughline_nb.hosts.notebook.callables import Tools, by_name, docstring, function, signature
+from throughline_nb.hosts.notebook.callables import Tools, by_name, docstring, signature, tool
 from throughline_nb.hosts.notebook.display import Shown, fenced, marks, of_reply
 from throughline_nb.hosts.notebook.ledger_view import LedgerView, fields_of
 from throughline_nb.hosts.notebook.outputs import cell_source
@@ -180,8 +180,11 @@ class OpenProject:
         They act as the model: it can propose a goal or constraint, not set one.
         """
         offered = here().engine.tools(here().key) if self._is_own else ()
-        tools = [tool for tool in TOOLS if tool.needs == "project" or tool in offered]
-        return Tools(function(tool, self._as_model, tool.name, str) for tool in tools)
+        return Tools(
+            tool(each, self._as_model)
+            for each in TOOLS
+            if each.needs == "project" or each in offered
+        )
 
     # --- changing ----------------------------------------------------------------------------
 

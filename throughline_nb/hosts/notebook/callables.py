@@ -35,7 +35,7 @@ class Tools(tuple[Tool, ...]):
             for each in self
         ]
 
-    def call(self, name: str, arguments: str | Mapping[str, Any] = "{}") -> str:
+    def call(self, name: str, arguments: str | Mapping[str, Any] | None = None) -> str:
         """Execute a tool call.
 
         Args:
@@ -45,42 +45,42 @@ class Tools(tuple[Tool, ...]):
         Returns:
             The answer for the model; what does not fit or fails is told in it, in one line.
         """
-        tool = next((each for each in self if each.__name__ == name), None)
-        if tool is None:
+        wanted = next((each for each in self if each.__name__ == name), None)
+        if wanted is None:
             names = ", ".join(each.__name__ for each in self)
             return f"Not done: there is no tool {shown(name)}; there are {names}."
+        given = arguments or {}
         try:
-            given = (
-                msgspec.json.decode(arguments or "{}") if isinstance(arguments, str) else arguments
-            )
+            if isinstance(given, str):
+                given = msgspec.json.decode(given)
         except msgspec.DecodeError:
             return f"Not done: the arguments of {name} are no JSON; {shown(arguments)} was given."
         if not isinstance(given, Mapping):
             return f"Not done: {name} takes arguments by name; {shown(given)} was given."
-        return tool(**{str(key): value for key, value in given.items()})
+        return wanted(**{str(key): value for key, value in given.items()})
 
 
-def function(
-    operation: Operation, call: Callable[[Operation, dict[str, Any]], Any], name: str, returns: Any
-) -> Callable[..., Any]:
-    """A function that executes an operation.
+def tool(operation: Operation, call: Callable[[Operation, dict[str, Any]], str]) -> Tool:
+    """A function by which a model executes an operation.
 
     Args:
         operation: The operation.
         call: Executes it with arguments by name, not yet checked.
-        name: What the function is called.
-        returns: Annotation of its result.
     """
 
-    def execute(*args: Any, **given: Any) -> Any:
-        return call(operation, by_name(operation, args, given))
+    def execute(*args: Any, **given: Any) -> str:
+        try:
+            values = by_name(operation, args, given)
+        except UsageError as error:
+            return f"Not done: {error}"
+        return call(operation, values)
 
-    execute.__name__ = execute.__qualname__ = name
+    execute.__name__ = execute.__qualname__ = operation.name
     execute.__doc__ = docstring(operation)
-    signed = signature(operation, returns)
-    vars(execute)["__signature__"] = signed
+    signed = signature(operation, str)
     execute.__annotations__ = {each.name: each.annotation for each in signed.parameters.values()}
-    execute.__annotations__["return"] = returns
+    execute.__annotations__["return"] = str
+    vars(execute)["__signature__"] = signed
     vars(execute)["operation"] = operation
     return execute
 
