@@ -168,9 +168,15 @@ class TestInstall:
         assert "commits" in said
         assert "switch on throughline-nb/throughline" in said
         assert all(sentence in said for sentence in SYSTEM_PROMPT)
+        assert said.splitlines()[-1] == f"  {sys.executable} -m throughline_nb lmstudio status"
         # the test of the engine left nothing behind in the user's home
         assert not (machine.places.ours / "projects").exists()
         assert not (machine.places.ours / "chats").exists()
+
+    def test_the_command_is_named_as_it_can_be_typed(self, installed):
+        script(installed.bin, "throughline-nb", [sys.executable, "-m", "throughline_nb"])
+        said = installed("lmstudio", "install")
+        assert said.splitlines()[-1] == "  throughline-nb lmstudio status"
 
     def test_again_it_changes_nothing(self, installed):
         before = installed.files(), installed.record

@@ -119,7 +119,8 @@ def _engine(record: Record) -> Iterator[Check]:
         ("interpreter", record.python, "was it moved or removed, such as an environment of Python"),
         ("git", record.git, "was it moved or removed"),
     ):
-        if text and os.access(text, os.X_OK) and Path(text).is_file():
+        # An interpreter of Windows' own shop is an alias, of which no more than this is told.
+        if text and os.access(text, os.X_OK) and not Path(text).is_dir():
             yield Check(about, text)
         else:
             yield Check(about, f"{text or 'none'} is not there any more ({lost}?)", INSTALL)

@@ -2,7 +2,11 @@
 
 import contextlib
 import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
+from shlex import quote
 from typing import Final
 
 from throughline_nb.errors import StoreError, ThroughLineError, UnreadableFileError
@@ -12,6 +16,8 @@ from throughline_nb.store import gitrun
 from throughline_nb.store.files import reason
 from throughline_nb.store.home import Home
 from throughline_nb.store.projects import Projects
+
+PROGRAM: Final = "throughline-nb"
 
 SYSTEM_PROMPT: Final = (
     "Facts about me never go into a throughLine ledger; they belong in a memory tool.",
@@ -67,7 +73,7 @@ def install(home: Home, env: Mapping[str, str]) -> Iterator[str]:
             f"{other} is installed, too: switch it off where you use this one, or remove "
             f"{other.folder}."
         )
-    yield from _next(own)
+    yield from _next(own, env)
 
 
 def _by_hand(places: Places, own: plugin.Plugin) -> Iterator[str]:
@@ -81,7 +87,7 @@ def _by_hand(places: Places, own: plugin.Plugin) -> Iterator[str]:
     yield f"     {own.folder}"
 
 
-def _next(own: plugin.Plugin) -> Iterator[str]:
+def _next(own: plugin.Plugin, env: Mapping[str, str]) -> Iterator[str]:
     yield ""
     yield "Then, in LM Studio:"
     yield f"  1. In a chat, open Integrations and switch on {own}."
@@ -90,7 +96,16 @@ def _next(own: plugin.Plugin) -> Iterator[str]:
     yield "     many tool calls a project starts by itself."
     yield "  4. If you also use a memory plugin, add two sentences to the system prompt:"
     yield from (f"     {sentence}" for sentence in SYSTEM_PROMPT)
-    yield "`throughline-nb lmstudio status` tells at any time what is in order and what is not."
+    yield "At any time, this tells what is in order and what is not:"
+    yield f"  {_command(env)} lmstudio status"
+
+
+def _command(env: Mapping[str, str]) -> str:
+    """How this command is called here: the script of an environment is often not on PATH."""
+    if shutil.which(PROGRAM, path=env.get("PATH", "")):
+        return PROGRAM
+    python = subprocess.list2cmdline([sys.executable]) if os.name == "nt" else quote(sys.executable)
+    return f"{python} -m throughline_nb"
 
 
 def status(env: Mapping[str, str]) -> Iterator[checks.Check]:
