@@ -25,7 +25,7 @@ def typed(line: str) -> Shown:
             return status(told)
         if name == "help":
             return commands(reply, told, line)
-        return of_reply(reply, told, marked=name == "diff")
+        return of_reply(reply, told, marked=name == "diff", ours=name == "doctor")
 
 
 def status(told: tuple[str, ...] = ()) -> Shown:
@@ -49,7 +49,7 @@ def status(told: tuple[str, ...] = ()) -> Shown:
 
 def commands(reply: Reply, told: tuple[str, ...], line: str) -> Shown:
     """The commands as a table, made from the registry."""
-    shown = of_reply(reply, told)
+    shown = of_reply(reply, told, ours=True)
     if len(line.split()) > 1:
         return shown
     from html import escape  # noqa: PLC0415 - only here

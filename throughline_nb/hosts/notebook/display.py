@@ -18,7 +18,7 @@ JSON: Final = "application/vnd.throughline+json"
 """Media type of the data; what a cell shows under it is ours, and no output of the cell."""
 
 _EXPLAINED: Final = re.compile(r"[^\\`*_{}\[\]<>()#+.!|~$&:/\n-]*")
-_COMMAND: Final = re.compile(r"/tl (?=[a-z<])|/tl$")
+_COMMAND: Final = re.compile(r"(?<![\w./])/tl(?= [a-z<]|$)", re.MULTILINE)
 _MARKS: Final = re.compile(r"\[-(.*?)-\]|\{\+(.*?)\+\}")
 
 
@@ -85,16 +85,19 @@ def show(shown: Shown) -> None:
     put(shown)
 
 
-def of_reply(reply: Reply, told: tuple[str, ...] = (), *, marked: bool = False) -> Shown:
+def of_reply(
+    reply: Reply, told: tuple[str, ...] = (), *, marked: bool = False, ours: bool = False
+) -> Shown:
     """What a command or an operation gave.
 
     Args:
         reply: What it gave.
         told: What is to be said before it.
         marked: Whether what it shows has words marked as added or removed.
+        ours: Whether what it shows is our own text, in which commands are named, not a ledger's.
     """
     text = typed_here(" ".join([*told, reply.text]))
-    shown = typed_here(reply.shown)
+    shown = typed_here(reply.shown) if ours else reply.shown
     plain = "\n\n".join(part for part in (text, shown) if part)
     body = marks(shown) if marked else html.escape(shown)
     inside = f"<p>{inline(text)}</p>" + (f"<pre>{body}</pre>" if shown else "")
@@ -107,7 +110,7 @@ def of_reply(reply: Reply, told: tuple[str, ...] = (), *, marked: bool = False) 
 
 def typed_here(text: str) -> str:
     """Commands as they are typed in a notebook, where a text names them as a chat does."""
-    return _COMMAND.sub(lambda found: found[0].replace("/tl", "%tl"), text)
+    return _COMMAND.sub("%tl", text)
 
 
 def fenced(text: str) -> str:
@@ -144,5 +147,13 @@ def marks(text: str) -> str:
 def _markdown() -> Callable[[str], str]:
     import mistune  # noqa: PLC0415 - 20 ms, which only what is shown as HTML needs
 
-    made = mistune.create_markdown(escape=True, plugins=["strikethrough", "table", "task_lists"])
+    class Renderer(mistune.HTMLRenderer):
+        """Shows a picture as a link: opening a notebook must fetch nothing."""
+
+        def image(self, text: str, url: str, title: str | None = None) -> str:
+            return self.link(text or url, url, title)
+
+    made = mistune.create_markdown(
+        renderer=Renderer(escape=True), plugins=["strikethrough", "table"]
+    )
     return lambda text: str(made(text))

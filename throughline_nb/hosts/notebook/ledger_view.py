@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from throughline_nb.engine import views
-from throughline_nb.hosts.notebook.display import Shown, inline, rendered, typed_here
+from throughline_nb.hosts.notebook.display import Shown, inline, rendered
 from throughline_nb.hosts.notebook.style import SHAPES
 from throughline_nb.ledger import Entry, Ledger, write
 from throughline_nb.ledger.model import LABELS, SECTIONS, Section
@@ -215,7 +215,7 @@ def _markdown(ledger: Ledger) -> str:
     """The file as it is, without its front matter, comment and last line."""
     lines = write(ledger).splitlines()
     start = next((at for at, line in enumerate(lines) if line.startswith("# ")), 0)
-    return typed_here("\n".join(lines[start:])).strip()
+    return "\n".join(lines[start:]).strip()
 
 
 def fields_of(section: Section) -> dict[str, str]:
