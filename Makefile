@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 endif
 READY := $(VENV)/.ready
 
-.PHONY: help demo picture test quick deep lint bench corpora clean
+.PHONY: help demo docs picture test quick deep lint bench corpora clean
 
 help: ## what each target does
 	@grep -hE '^[a-z]+:.*## ' Makefile | sed 's/:.*## /\t/'
@@ -29,6 +29,9 @@ quick: $(READY) ## tests that take a moment
 
 deep: $(READY) ## property tests with ten times the examples
 	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest tests/property
+
+docs: $(READY) ## build the pages into build/docs, warnings as errors
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs
 
 lint: $(READY) ## ruff, mypy --strict, import-linter
 	$(BIN)/ruff check .

@@ -10,9 +10,12 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 
 
-def test_the_page_of_settings_is_made_from_their_definitions():
-    made = runpy.run_path(str(ROOT / "docs" / "make_settings.py"))["page"]()
-    assert (ROOT / "docs" / "settings.md").read_text(encoding="utf-8") == made
+MADE = runpy.run_path(str(ROOT / "docs" / "make_pages.py"))["PAGES"]
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_the_reference_is_made_from_the_definitions(name):
+    assert (ROOT / "docs" / name).read_text(encoding="utf-8") == MADE[name]()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -1,0 +1,22 @@
+"""The pages build, and each can be reached."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.slow
+def test_the_site_builds_without_a_warning(tmp_path):
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html"]
+    done = subprocess.run(
+        [*command, "-d", tmp_path / "trees", ROOT / "docs", tmp_path / "html"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.stderr == ""
+    assert done.returncode == 0
+    for page in (ROOT / "docs").glob("*.md"):
+        assert (tmp_path / "html" / f"{page.stem}.html").exists()
