@@ -100,7 +100,7 @@ def test_it_is_known_after_a_restart_of_the_kernel(engine, home):
 
 def test_a_figure_that_the_output_does_not_show_is_told_at_once(engine):
     record(engine, "Peak memory was 9.9 GB.")
-    assert seen(engine, "peak 6.1 GB") == ["F1: 9.9 does not stand in what its cell gave."]
+    assert seen(engine, "peak 6.1 GB") == ["F1: 9.9 not in what its cell gave."]
     assert finding(engine).missing == "9.9"
 
 
@@ -134,6 +134,17 @@ def test_an_edit_of_a_stale_finding_by_hand_takes_the_mark_off(engine):
     assert engine.to_tell(KEY) == ["Your edit of ledger.md was merged: F1 changed."]
     assert engine.to_tell(KEY) == []
     assert (finding(engine).state, finding(engine).reason) == ("unverified", "")
+
+
+def test_recorded_again_from_another_cell_it_is_judged_by_that_one(engine):
+    record(engine, "Peak memory was 6.1 GB.")
+    seen(engine, "peak 6.1 GB of 8")
+    record(engine, "Peak memory was 6.1 GB.", source=source_of("77b0", str(KEY)))
+    assert finding(engine).state == "unverified"
+    assert seen(engine, "6.1", cell="77b0") == []
+    assert finding(engine).state == "verified"
+    assert seen(engine, "peak 9 GB") == []
+    assert "is now" in seen(engine, "6.4", cell="77b0")[0]
 
 
 def test_other_cells_and_other_notebooks_change_nothing(engine):

@@ -158,13 +158,15 @@ def _checked(entry: Entry, run: Ran | None, held: dict[str, Kept]) -> Entry:
     if run is None:
         return entry
     kept = held.get(claim(entry))
-    return judged(entry, run, kept.ran if kept is not None else None)
+    known = kept is not None and kept.source == entry.source  # else it cites another cell now
+    return judged(entry, run, kept.ran if kept is not None and known else None)
 
 
 def _note(kept: dict[str, Kept], entry: Entry, run: Ran) -> None:
     """Keep the run that verified a finding, and beside it a later one that gave another output."""
     name = claim(entry)
     base = kept.get(name)
+    base = base if base is not None and base.source == entry.source else None
     if entry.state == "verified":
         kept.pop(name, None)  # the latest stands last, so that it goes last
         kept[name] = Kept(name, entry.source, run)
@@ -176,7 +178,7 @@ def _told(old: Entry, new: Entry) -> str:
     if new.state == "stale" and new.reason != old.reason:
         return f"{new.id} is stale: {new.reason}."
     if new.missing and new.missing != old.missing:
-        return f"{new.id}: {new.missing} does not stand in what its cell gave."
+        return f"{new.id}: {new.missing} not in what its cell gave."
     if new.state == "verified" and old.state == "stale":
         return f"{new.id} is verified again: its cell gave the same output."
     return ""
