@@ -2,7 +2,8 @@
  * The engine, whenever it is needed: started with the first message, started again after it ended,
  * each time later where it keeps ending, and ended where it no longer answers.
  */
-import { PROTOCOL, say, VERSION } from "./generated";
+import type { Values } from "./config";
+import { globalKeys, PROTOCOL, say, VERSION } from "./generated";
 import { EngineProcess, RpcError, type Asked, type Hooks } from "./process";
 import { EngineError, engineCommand, type Command } from "./record";
 
@@ -23,6 +24,7 @@ export class Engine {
   private current: EngineProcess | null = null;
   private ready: Promise<EngineProcess> | null = null;
   private python = "";
+  private form = "";
   private failures = 0;
   private notBefore = 0;
   private lastWhy = "";
@@ -45,16 +47,17 @@ export class Engine {
   /**
    * Send a request, to an engine that is started for it where there is none.
    *
-   * @param settings - Global settings; `python` is the interpreter that wins over the recorded one.
+   * @param settings - The form's values; `python` is the interpreter that wins over the recorded one.
    * @throws EngineError - There is no engine, and why.
    */
   async request(
     method: string,
     params: object,
-    settings: Record<string, unknown>,
+    settings: Values,
     hooks: Hooks = {},
   ): Promise<Asked & { cancel: () => void }> {
     const engine = await this.start(settings);
+    this.tellForm(engine, settings);
     const asked = engine.request(method, params, hooks);
     asked.answer.then(
       () => {
@@ -73,7 +76,7 @@ export class Engine {
   }
 
   /** Start it unless it runs. */
-  start(settings: Record<string, unknown>): Promise<EngineProcess> {
+  start(settings: Values): Promise<EngineProcess> {
     const python = typeof settings["python"] === "string" ? settings["python"].trim() : "";
     if (this.ready && python !== this.python && !this.current?.busy) {
       this.current?.close(); // another interpreter was chosen
@@ -87,7 +90,7 @@ export class Engine {
     return this.ready;
   }
 
-  private async launch(python: string, settings: Record<string, unknown>): Promise<EngineProcess> {
+  private async launch(python: string, settings: Values): Promise<EngineProcess> {
     this.python = python;
     const left = Math.ceil((this.notBefore - Date.now()) / 1000);
     if (left > 0) {
@@ -97,10 +100,9 @@ export class Engine {
     const engine = new EngineProcess(this.options.command(python));
     this.current = engine;
     void engine.gone.then((error) => this.ended(engine, error));
-    const hello = { protocol: PROTOCOL, plugin: VERSION, settings };
     const timer = this.later(this.options.startChance, () => engine.kill(hung()));
     try {
-      const welcome = await engine.request("hello", hello).answer;
+      const welcome = await this.tellForm(engine, settings)?.answer;
       for (const notice of noticesOf(welcome)) console.info(notice);
     } catch (error) {
       if (error instanceof RpcError) engine.kill(error);
@@ -110,6 +112,15 @@ export class Engine {
     }
     this.restarted();
     return engine;
+  }
+
+  /** Say hello, with the form's values for all chats; once more where they changed. */
+  private tellForm(engine: EngineProcess, values: Values): Asked | null {
+    const settings = Object.fromEntries(globalKeys.map((key) => [key, values[key]]));
+    const form = JSON.stringify(settings);
+    if (form === this.form) return null;
+    this.form = form;
+    return engine.request("hello", { protocol: PROTOCOL, plugin: VERSION, settings });
   }
 
   private ended(engine: EngineProcess, error: EngineError): void {
@@ -125,6 +136,7 @@ export class Engine {
   private forget(): void {
     this.current = null;
     this.ready = null;
+    this.form = "";
     this.probing = false;
   }
 

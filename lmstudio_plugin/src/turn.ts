@@ -57,7 +57,9 @@ async function converse(
   message: Message,
   limit: Limit,
 ): Promise<Outcome> {
-  const { chat, text, settings } = message;
+  const { chat, settings } = message;
+  // Half a surrogate pair (an emoji that was cut) cannot be sent; it does not count as a change.
+  const text = Buffer.from(message.text, "utf-8").toString("utf-8");
   const starting = engine.start(settings);
   const [history] = await Promise.all([message.pull(), starting]);
   if (limit.over) return failure("");

@@ -4,6 +4,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,30 @@ def plugin(packages: Path) -> Path:
     return bundle()
 
 
+def write_record(user: Path, **changed: Any) -> None:
+    """Write ``bridge.json`` as the installer does, with other values where some are given.
+
+    Args:
+        user: The user's home.
+        changed: Values in place of those of this installation.
+    """
+    home = user / ".lmstudio" / "throughline"
+    home.mkdir(parents=True, exist_ok=True)
+    names = ("PATH", "SYSTEMROOT", "PATHEXT", "TEMP", "LANG")
+    env = {name: os.environ[name] for name in names if name in os.environ}
+    env |= {
+        "HOME": str(user),
+        "THROUGHLINE_HOME": str(home),
+        "GIT_AUTHOR_NAME": "Kim",
+        "GIT_AUTHOR_EMAIL": "kim@example.org",
+        "GIT_COMMITTER_NAME": "Kim",
+        "GIT_COMMITTER_EMAIL": "kim@example.org",
+    }
+    values = {"format": 1, "python": sys.executable, "home": str(home), "env": env}
+    text = json.dumps({**values, **changed})
+    (home / "bridge.json").write_text(text, encoding="utf-8", newline="\n")
+
+
 @pytest.fixture
 def lmstudio(tmp_path: Path) -> Path:
     """LM Studio's folder in a home that no test shares."""
@@ -35,25 +60,8 @@ def lmstudio(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def record(lmstudio: Path, tmp_path: Path) -> Callable[..., None]:
-    """Writes ``bridge.json`` as the installer does, with other values where some are given."""
-
-    def write(**changed: Any) -> None:
-        home = lmstudio / "throughline"
-        names = ("PATH", "SYSTEMROOT", "PATHEXT", "TEMP", "LANG")
-        env = {name: os.environ[name] for name in names if name in os.environ}
-        env |= {
-            "HOME": str(tmp_path),
-            "THROUGHLINE_HOME": str(home),
-            "GIT_AUTHOR_NAME": "Kim",
-            "GIT_AUTHOR_EMAIL": "kim@example.org",
-            "GIT_COMMITTER_NAME": "Kim",
-            "GIT_COMMITTER_EMAIL": "kim@example.org",
-        }
-        values = {"format": 1, "python": sys.executable, "home": str(home), "env": env}
-        text = json.dumps({**values, **changed})
-        (home / "bridge.json").write_text(text, encoding="utf-8", newline="\n")
-
-    return write
+    """Writes ``bridge.json``."""
+    return partial(write_record, tmp_path)
 
 
 @pytest.fixture
@@ -70,3 +78,14 @@ def host(bare_host: Host, plugin: Path, record: Callable[..., None]) -> Host:
     record()
     bare_host.run(plugin)
     return bare_host
+
+
+@pytest.fixture(scope="session")
+def shared_host(tmp_path_factory: pytest.TempPathFactory, plugin: Path) -> Iterator[Host]:
+    """A host with plugin and engine for all tests that leave it as they found it."""
+    user = tmp_path_factory.mktemp("user")
+    write_record(user)
+    host = Host(user)
+    host.run(plugin)
+    yield host
+    host.close()

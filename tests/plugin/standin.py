@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
@@ -108,8 +109,8 @@ class Host:
         self._process.wait(WAIT)
         self._reader.join(WAIT)
         self._process.stdout.close()
-        _, left = psutil.wait_procs(engines, timeout=5)
-        assert not left, "the engine outlived the plugin"
+        for engine in engines:
+            wait_gone(engine)
         self.check()
 
     def _read(self) -> None:
@@ -290,10 +291,20 @@ def file_part(name: str) -> dict[str, Any]:
     }
 
 
+def wait_gone(process: psutil.Process) -> None:
+    """Wait for the end of a process whose parent may be gone: one that nobody reaped has ended."""
+
+    def gone() -> bool:
+        try:
+            return process.status() == psutil.STATUS_ZOMBIE
+        except psutil.NoSuchProcess:
+            return True
+
+    eventually(gone)
+
+
 def eventually(check: Callable[[], object], seconds: float = 10.0) -> None:
     """Wait until something holds."""
-    import time
-
     until = time.monotonic() + seconds
     while not check():
         assert time.monotonic() < until, "it did not come true"
