@@ -86,7 +86,7 @@ test("hello comes first, and again when the form changed", async () => {
   await say("one", { settings: { orphan_days: 7 } });
   await say("two", { settings: { orphan_days: 7, recall: false } });
   await say("three", { settings: { orphan_days: 8 } });
-  const all = await log({ orphan_days: 8 });
+  const all = await log({ orphan_days: 8, turn_seconds: 5 });
   const seen = all.filter(({ method }) => method === "hello" || method === "turn");
   assert.deepEqual(
     seen.map(({ method }) => method),
