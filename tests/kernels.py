@@ -126,13 +126,13 @@ def shell_in(monkeypatch, tmp_path):
     from IPython.core.interactiveshell import InteractiveShell
     from traitlets.config import Config
 
-    from throughline_nb.hosts.notebook import binding
+    from throughline_nb.hosts.notebook import place
 
     for name in ELSEWHERE:
         monkeypatch.delenv(name, raising=False)
     for name, value in kernel_env(tmp_path).items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(binding, "_here", {})
+    monkeypatch.setattr(place, "begun", {})
     monkeypatch.setattr(HistoryManager, "outputs", defaultdict(list))
     config = Config()
     config.HistoryManager.hist_file = ":memory:"

@@ -8,7 +8,7 @@ from kernels import close, run_in, shell_in
 import throughline_nb as tl
 from throughline_nb.engine.operations import COMMANDS, TOOLS
 from throughline_nb.errors import NotFoundError, RefusedError, ThroughLineError
-from throughline_nb.hosts.notebook import binding
+from throughline_nb.hosts.notebook import binding, place
 
 
 @pytest.fixture
@@ -189,7 +189,7 @@ def test_it_shows_itself(p):
 
 
 def test_a_script_is_no_chat(monkeypatch, shell):
-    monkeypatch.setattr(binding, "the_shell", lambda: None)
+    monkeypatch.setattr(place, "the_shell", lambda: None)
     p = tl.start("Measure memory")
     p.record("finding", "Peak was 6.1 GB.", source="user")
     assert (p.ledger["F1"].origin, p.ledger["F1"].state) == ("", "verified")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from kernels import Kernel, said
 
-from throughline_nb.hosts.notebook.binding import gone, place_of
+from throughline_nb.hosts.notebook.place import gone, place_of
 from throughline_nb.store.chats import Chats
 from throughline_nb.store.home import Home
 from throughline_nb.store.projects import Projects

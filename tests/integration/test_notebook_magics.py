@@ -1,11 +1,14 @@
 """The extension in a shell of this process: what it registers, takes, shows and completes."""
 
+import subprocess
+import sys
+
 import pytest
 from IPython.core.completer import provisionalcompleter
 from kernels import close, run_in, shell_in
 
 from throughline_nb.engine.operations import COMMANDS
-from throughline_nb.hosts.notebook import binding
+from throughline_nb.hosts.notebook import binding, place
 from throughline_nb.hosts.notebook.magics import first_line
 
 
@@ -77,7 +80,26 @@ def test_loading_starts_no_git_and_leaves_no_file(shell, tmp_path, monkeypatch):
     run_in(shell, "%load_ext throughline_nb")
     run_in(shell, "1 + 1")
     assert not (tmp_path / "home").exists()
-    assert not binding.begun()
+    assert not place.begun
+
+
+def test_loading_imports_no_engine():
+    code = (
+        "import sys\n"
+        "from IPython.core.interactiveshell import InteractiveShell\n"
+        "shell = InteractiveShell.instance()\n"
+        "before = set(sys.modules)\n"
+        "shell.run_line_magic('load_ext', 'throughline_nb')\n"
+        "shell.run_cell('1', store_history=True)\n"
+        "print(*sorted(set(sys.modules) - before))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=True, encoding="utf-8"
+    )
+    new = set(done.stdout.split("\n")[-2].split())
+    assert "throughline_nb.hosts.notebook.magics" in new
+    assert not {name for name in new if name.startswith("throughline_nb.engine")}
+    assert not new & {"git", "gitdb", "mistune", "ipywidgets", "sqlite3", "frontmatter", "pandas"}
 
 
 # --- what can be typed ---------------------------------------------------------------------------

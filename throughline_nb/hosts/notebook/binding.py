@@ -1,36 +1,31 @@
 """Which notebook this is, and its engine: one a process and home.
 
-VS Code puts the notebook's path into the namespace, JupyterLab and Notebook 7 into the kernel's
-environment. Where nobody says it, as with plain nbclient, the notebook has no name: ``%tl open``
-binds it for as long as its kernel runs. ``THROUGHLINE_NOTEBOOK`` says it anywhere.
+A notebook is known by its path (:mod:`.place`). Where nobody says it, as with plain nbclient, it
+has no name: ``%tl open`` binds it for as long as its kernel runs.
 """
 
 import contextlib
 import os
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from throughline_nb.chat import ChatKey
 from throughline_nb.engine.run import Reply, Run
 from throughline_nb.engine.session import Engine
 from throughline_nb.errors import ThroughLineError
+from throughline_nb.hosts.notebook import place as places
 from throughline_nb.hosts.notebook.display import typed_here
+from throughline_nb.hosts.notebook.place import HOST, gone
 from throughline_nb.store.home import Home
 from throughline_nb.store.project import Project
 
 if TYPE_CHECKING:
     from throughline_nb.hosts.notebook.outputs import Run as CellRun
 
-HOST: Final = "notebook"
-VARIABLE: Final = "THROUGHLINE_NOTEBOOK"
 UNNAMED: Final = ChatKey(HOST, "unnamed")
 
 _BINDING: Final = ("start", "open")
 """Commands after which the notebook may be bound to another project."""
-
-_here: dict[Path, "Here"] = {}
 
 
 class Here:
@@ -53,10 +48,10 @@ class Here:
     @property
     def key(self) -> ChatKey | None:
         """The notebook's key; None in a script, which is no chat."""
-        shell = the_shell()
+        shell = places.the_shell()
         if shell is None:
             return None
-        place = place_of(shell.user_ns)
+        place = places.place_of(shell.user_ns)
         if not place:
             self.engine.chats.passing.add(UNNAMED)
             return UNNAMED
@@ -69,7 +64,7 @@ class Here:
     @property
     def turn(self) -> int:
         """The execution count of the cell that runs, or ran last; 0 in a script."""
-        shell = the_shell()
+        shell = places.the_shell()
         return max(1, len(shell.history_manager.input_hist_raw) - 1) if shell is not None else 0
 
     @property
@@ -132,54 +127,10 @@ def here() -> Here:
     """What this process runs, with the engine of the home in force."""
     home = Home.locate()
     place = home.path.absolute()
-    if place not in _here:
-        _here[place] = Here(home)
-    return _here[place]
-
-
-def begun() -> bool:
-    """Whether anything was asked of the engine in this process."""
-    return bool(_here)
-
-
-def the_shell() -> Any:
-    """IPython's shell where this runs in one, else None; nothing is imported for it."""
-    module = sys.modules.get("IPython")
-    return module.get_ipython() if module is not None else None
-
-
-def place_of(names: Mapping[str, Any], env: Mapping[str, str] | None = None) -> str:
-    """The notebook's absolute path; empty where nobody says it.
-
-    Args:
-        names: The namespace of the kernel's user.
-        env: Environment; the process's own if None.
-    """
-    env = os.environ if env is None else env
-    told = env.get(VARIABLE, "").strip() or str(names.get("__vsc_ipynb_file__") or "")
-    if not told:
-        session = env.get("JPY_SESSION_NAME", "")
-        folder, name = os.path.split(session)
-        name = name.removeprefix("RTC:")
-        told = os.path.join(folder, name) if os.path.splitext(name)[1] else ""  # noqa: PTH118, PTH122
-    return os.path.normcase(os.path.abspath(told)) if told else ""  # noqa: PTH100 - no link followed
-
-
-def gone(place: str) -> bool:
-    """Whether a file is no longer in its folder, which is there."""
-    return bool(place) and Path(place).parent.is_dir() and not Path(place).exists()
-
-
-def bound_name() -> str:
-    """Name of the project of this notebook, read from its state alone; empty for none."""
-    shell = the_shell()
-    place = place_of(shell.user_ns) if shell is not None else ""
-    if not place:
-        return ""
-    from throughline_nb.store.chats import Chats  # noqa: PLC0415 - see Here
-
-    states = Chats(Home.locate()).states(HOST)
-    return next((state.project for _, state in states if state.place == place), "")
+    if place not in places.begun:
+        places.begun[place] = Here(home)
+    made: Here = places.begun[place]
+    return made
 
 
 @contextlib.contextmanager

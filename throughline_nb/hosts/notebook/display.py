@@ -11,11 +11,8 @@ from functools import cache
 from typing import Any, Final
 
 from throughline_nb.engine.run import Reply
-from throughline_nb.hosts.notebook.style import CSS
+from throughline_nb.hosts.notebook.style import CSS, JSON
 from throughline_nb.ledger.inline import escape_paragraph, one_line
-
-JSON: Final = "application/vnd.throughline+json"
-"""Media type of the data; what a cell shows under it is ours, and no output of the cell."""
 
 _EXPLAINED: Final = re.compile(r"[^\\`*_{}\[\]<>()#+.!|~$&:/\n-]*")
 _COMMAND: Final = re.compile(r"(?<![\w./])/tl(?= [a-z<]|$)", re.MULTILINE)

@@ -17,7 +17,7 @@ from IPython.core.completer import (
 )
 from IPython.core.magic import no_var_expand
 
-from throughline_nb.hosts.notebook import binding, outputs
+from throughline_nb.hosts.notebook import outputs, place
 
 MAGIC: Final = "tl"
 _FIRST: Final = re.compile(r"[/%]tl(?=\s|$)[^\S\n]*(?P<line>.*?)[^\S\n]*$")
@@ -60,7 +60,7 @@ def unload(shell: Any) -> None:
 def greeting() -> str:
     """One line that says what to type next."""
     try:
-        bound = binding.bound_name()
+        bound = place.bound_name()
     except Exception:  # noqa: BLE001 - a line of greeting is no reason to fail
         bound = ""
     if bound:

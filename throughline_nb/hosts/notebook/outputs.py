@@ -14,8 +14,8 @@ from weakref import WeakKeyDictionary
 import msgspec
 
 from throughline_nb.errors import ThroughLineError
-from throughline_nb.hosts.notebook import binding
-from throughline_nb.hosts.notebook.display import JSON, Shown, show, typed_here
+from throughline_nb.hosts.notebook import place
+from throughline_nb.hosts.notebook.style import JSON
 
 log = logging.getLogger("throughline_nb")
 
@@ -105,7 +105,7 @@ class Watcher:
         try:
             self._look(result, displayed)
         except ThroughLineError as error:
-            print(f"throughLine: {typed_here(str(error))}", file=sys.stderr)  # noqa: T201 - as IPython
+            print(f"throughLine: {error}", file=sys.stderr)  # noqa: T201 - as IPython
         except Exception:
             log.exception("after a cell")
 
@@ -115,7 +115,9 @@ class Watcher:
         Args:
             given: The source as it was given; ``cell`` is the one that runs, ``In[7]`` another.
         """
-        key = binding.here().key
+        from throughline_nb.hosts.notebook.binding import here  # noqa: PLC0415 - not at load
+
+        key = here().key
         this = _THIS.fullmatch(given.strip())
         counted = _COUNT.fullmatch(given.strip())
         if key is None or not (this or counted):
@@ -134,19 +136,22 @@ class Watcher:
     # --- inside ----------------------------------------------------------------------------------
 
     def _look(self, result: Any, displayed: list[str]) -> None:
-        if not binding.begun():
+        if not place.begun:
             if self._asked:
                 return
             self._asked = True
-            if not binding.bound_name():
+            if not place.bound_name():
                 return
+        from throughline_nb.hosts.notebook.binding import here  # noqa: PLC0415 - not at load
+        from throughline_nb.hosts.notebook.display import Shown, show, typed_here  # noqa: PLC0415
+
         count = int(result.execution_count)
         run = self._run_of(result, count, displayed)
         self._runs[count] = run
         for old in list(self._runs)[:-RUNS]:
             del self._runs[old]
         cited, self._cited = self._cited, set()
-        told = binding.here().seen([run, *(self._runs[c] for c in cited if c in self._runs)])
+        told = here().seen([run, *(self._runs[c] for c in cited if c in self._runs)])
         if told:
             show(Shown("\n".join(typed_here(each) for each in told)))
 
@@ -197,7 +202,7 @@ def unwatch(shell: Any) -> None:
 
 def cell_source(given: str) -> str:
     """A finding's source, where it may be a cell of this notebook."""
-    shell = binding.the_shell()
+    shell = place.the_shell()
     return watch(shell).source(given) if shell is not None and given else given
 
 

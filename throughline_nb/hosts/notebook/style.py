@@ -7,6 +7,9 @@ Jupyter's variables, as VS Code, text has the colour that the host gives it.
 
 from typing import Final
 
+JSON: Final = "application/vnd.throughline+json"
+"""Media type of the data beside it; what a cell shows under it is ours, no output of the cell."""
+
 _STATES: Final = {
     "verified": "var(--jp-success-color1, green)",
     "done": "var(--jp-success-color1, green)",
