@@ -5,7 +5,7 @@ The floors lie a little below what was measured, so that a change that costs que
 
 import pytest
 from bench import recall_quality
-from bench.recall_quality import measure, total
+from bench.recall_quality import Question, Score, add, measure, total
 
 
 @pytest.fixture(scope="module", params=[False, True], ids=["plain", "tools"])
@@ -26,3 +26,17 @@ def test_evidence_is_found(scores, held_out):
     assert mine.share >= (3.0 if tools else 1.6) * overlap.share
     assert mine.share >= fts5.share
     assert mine.mrr >= 0.38
+
+
+def test_a_pointer_that_leaves_the_answer_out_is_reached_and_not_found():
+    said = {3: "the plinth is of slate, 40 cm high", 9: "we moved it in May"}
+    asked = Question("any", "how high, and when?", [3, 9], ["40 cm", "May"])
+    for returned, found, reached in (
+        ([(3, "the plinth is of slate …"), (9, "we moved it in May")], 0.5, 1.0),
+        ([(5, "40 cm, in May"), (3, "40  cm\nhigh")], 0.5, 0.5),
+        ([(9, "40 cm")], 0.0, 0.5),
+        ([], 0.0, 0.0),
+    ):
+        score = Score([], [], [])
+        add(score, asked, said, returned)
+        assert (score.share, score.reach) == (found, reached)
