@@ -1,10 +1,11 @@
 """The notebooks of the repository: each runs from a clean home, without network, and shows it."""
 
+import re
 from pathlib import Path
 
 import nbformat
 import pytest
-from kernels import execute, kernel_env, said
+from kernels import Kernel, execute, kernel_env, said
 from model_server import model_server
 
 FOLDER = Path(__file__).parents[2] / "notebooks"
@@ -77,6 +78,18 @@ def test_it_runs_from_a_clean_home_without_network(path, tmp_path):
     assert not (tmp_path / "home").exists()  # each works in a folder of its own
     left = {file.name for file in (tmp_path / "user").rglob("*")} - {"ipython", "runtime"}
     assert not [name for name in left if "throughline" in name.lower()]
+
+
+def test_the_page_on_notebooks_is_true(tmp_path):
+    page = (FOLDER.parent / "docs" / "notebook.md").read_text(encoding="utf-8")
+    cells = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert len(cells) >= 9
+    with Kernel(tmp_path) as kernel:
+        shown = [said(kernel.run(cell)) for cell in cells]
+    assert "Project measure-the-memory-of-a-small started" in shown[1]
+    assert "F2 added: Peak memory is 5.6 GB." in shown[6]
+    assert "allowed: finding, decision" in shown[9]
+    assert "stale" not in "".join(shown)
 
 
 def test_a_model_server_gets_the_tools_and_its_calls_are_executed(tmp_path):

@@ -33,7 +33,7 @@ font-family:var(--jp-ui-font-family,system-ui,sans-serif);color-scheme:light dar
 .tl p{margin:0 0 6px}
 .tl small{font-size:12px;color:color-mix(in srgb,var(--jp-ui-font-color0,currentColor) 66%,
 var(--jp-layout-color1,transparent))}
-.tl ul{list-style:none;margin:0;padding:0}
+.tl ul{list-style:none;margin:0!important;padding:0!important}
 .tl li{padding:5px 8px 5px 50px;position:relative;text-align:left}
 .tl li>code:first-child{position:absolute;left:4px;top:6px;background:none;padding:0}
 .tl code{font-size:11px;font-family:var(--jp-code-font-family,monospace)}
@@ -43,12 +43,14 @@ var(--jp-layout-color1,transparent))}
 .tl .tl-trouble{color:color-mix(in srgb,var(--jp-warn-color1,darkorange) 60%,
 var(--jp-ui-font-color0,currentColor))}
 .tl table{border-collapse:collapse;margin:4px 0}
-.tl td,.tl th{text-align:left!important;padding:3px 12px 3px 0;vertical-align:top}
+.tl tr{background:none!important}
+.tl td,.tl th{text-align:left!important;font-weight:400;padding:3px 12px 3px 0;vertical-align:top}
 .tl pre{white-space:pre-wrap;overflow-wrap:anywhere;font-size:12px;margin:4px 0;
 font-family:var(--jp-code-font-family,monospace);color:inherit;background:none}
 .tl ins{text-decoration:none;font-weight:600;
 background:color-mix(in srgb,var(--jp-success-color1,green) 24%,transparent)}
 .tl del{background:color-mix(in srgb,var(--jp-error-color1,crimson) 20%,transparent)}
+.tl em.tl-verified,.tl em.tl-done{background:none!important;padding:1px 2px}
 .tl hr{border:0;border-top:1px solid var(--jp-border-color2,currentColor);margin:12px 0 8px}
 """
 
