@@ -215,7 +215,8 @@ class Conversation:
 
     def begin(self, text, **settings):
         """Send a message; the request under way."""
-        params = {"chat": self.ident, "text": text, "history": self.history()}
+        self.sent = self.history()
+        params = {"chat": self.ident, "text": text, "history": self.sent}
         params["settings"] = {**self.settings, **settings}
         return self.plugin.begin("turn", params, self)
 
