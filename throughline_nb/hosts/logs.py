@@ -18,6 +18,9 @@ class _LateFile(RotatingFileHandler):
         Path(self.baseFilename).parent.mkdir(parents=True, exist_ok=True)
         return super()._open()
 
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's own name
+        """Nothing: a log that cannot be written is no reason to show a person a traceback."""
+
 
 def log_to(home: Home) -> None:
     """Send the package's log to ``logs/throughline.log`` of the home; once a process."""
