@@ -120,13 +120,19 @@ def test_lm_studio_gets_what_it_needs_and_nothing_else(tmp_path):
     (folder / "src" / "a.test.ts").write_text("", encoding="utf-8")
     (folder / "manifest.json").write_text("{}", encoding="utf-8")
     (folder / "notes.txt").write_text("", encoding="utf-8")
+    package = {"version": "1.0.0", "dependencies": {"sdk": "1.5.0"}}
+    (folder / "package.json").write_text(
+        json.dumps({**package, "devDependencies": {"typescript": "5"}}), encoding="utf-8"
+    )
     (tmp_path / "copy").mkdir()
     plugin.copy(plugin.Plugin(folder, OWN, "throughline"), tmp_path / "copy")
     files = [path for path in (tmp_path / "copy").rglob("*") if path.is_file()]
     assert sorted(path.relative_to(tmp_path).as_posix() for path in files) == [
         "copy/manifest.json",
+        "copy/package.json",
         "copy/src/a.ts",
     ]
+    assert json.loads((tmp_path / "copy" / "package.json").read_bytes()) == package
 
 
 def test_a_check_is_one_line_with_its_cure():

@@ -96,13 +96,23 @@ def others(places: Places, own: Plugin) -> Iterator[Plugin]:
 
 
 def copy(own: Plugin, folder: Path) -> None:
-    """Copy what LM Studio needs of the plugin into a folder."""
+    """Copy what LM Studio needs of the plugin into a folder.
+
+    What is only for working on the plugin is left out of ``package.json``: LM Studio would fetch
+    it, too, which is four times the rest. The lock file pins what remains; npm drops what it has
+    beyond.
+    """
     for name in CARRIED:
         part = own.folder / name
         if part.is_dir():
             shutil.copytree(part, folder / name, ignore=shutil.ignore_patterns("*.test.ts"))
         elif part.is_file():
             shutil.copyfile(part, folder / name)
+    package = folder / "package.json"
+    if package.is_file():
+        said = msgspec.json.decode(package.read_bytes(), type=dict[str, msgspec.Raw])
+        said.pop("devDependencies", None)
+        package.write_bytes(msgspec.json.format(msgspec.json.encode(said), indent=2) + b"\n")
 
 
 def install(own: Plugin, lms: Path) -> None:
