@@ -3,7 +3,7 @@
 import pytest
 
 from throughline_nb.ledger.fence import tokens as estimate
-from throughline_nb.store.recall.packing import Passage, excerpt, lines, pack
+from throughline_nb.store.recall.packing import FIRST, Passage, excerpt, lines, pack
 from throughline_nb.store.recall.passages import ASKS, DATED, NUMBERED, TOOL, WORDS, flags, spans
 from throughline_nb.store.recall.query import Vocabulary, similar, understand
 from throughline_nb.store.recall.ranking import Candidate, Corpus, ranked
@@ -222,9 +222,19 @@ def test_a_tools_output_is_given_once_and_at_most_two_of_a_turn():
 
 def test_an_excerpt_keeps_the_sentences_that_answer():
     text = "It rained all day. " * 9 + "The port is 8471. " + "We had soup. " * 9
-    assert "The port is 8471." in excerpt(text, frozenset({"port"}))
-    assert len(excerpt(text, frozenset({"port"}))) <= 125
-    assert len(excerpt("x" * 900 + " port " + "y" * 900, frozenset({"port"}))) <= 125
+    assert excerpt(text, frozenset({"port"}), 120) == "The port is 8471."
+    unbroken = excerpt("x" * 900 + " port " + "y" * 900, frozenset({"port"}), 120)
+    assert " port " in unbroken
+    assert len(unbroken) <= 122
+    assert excerpt(text, frozenset({"port"}), len(text)) == text
+
+
+def test_the_first_passages_are_shown_at_length_and_later_ones_briefly():
+    text = "The port is 8471. " + "It rained all day. " * 12
+    shown = [p.text for p in pack([passage(n, text) for n in range(1, 13)], ["port"], 1500)]
+    assert shown == [text.strip()] * FIRST + ["The port is 8471."] * (12 - FIRST)
+    long = "The port is 8471. " + "It rained all day. " * 40
+    assert [p.text for p in pack([passage(1, long)], ["port"], 1500)] == ["The port is 8471."]
 
 
 def test_the_time_stands_once_for_what_shares_it():

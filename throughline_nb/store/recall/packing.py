@@ -10,12 +10,16 @@ import msgspec
 
 from throughline_nb.ledger.fence import tokens as estimate
 
-WHOLE: Final = 8
-"""Passages up to this rank are given whole, later ones as an excerpt. With 15 and 120 characters
-less was found, and the answer stood no more often in what was given."""
+FIRST: Final = 8
+"""So many best passages are shown at greater length, later ones briefly."""
 
-EXCERPT: Final = 90
-"""Characters of an excerpt, about."""
+LONG: Final = 600
+"""Characters up to which one of the first is given whole, and of an excerpt of a longer one."""
+
+SHORT: Final = 150
+"""The same for a later one: most messages of a person whole, of a long answer the sentences that
+have the words. With 90 more turns are reached, but the answer is left out more often; with more,
+or with the sentences around those with the words, fewer answers fit."""
 
 MISSES: Final = 9
 """So many passages may not fit before packing ends."""
@@ -112,12 +116,12 @@ def pack(
             of_tools[passage.turn] += 1
             seen.add((passage.tool, body))
         rank += 1
-        text = body if rank <= WHOLE else excerpt(body, wanted)
+        text = excerpt(body, wanted, LONG if rank <= FIRST else SHORT)
         seen_on = day(passage)
         extra = 0 if seen_on in days or not seen_on else estimate(seen_on) + 1
         cost = estimate(f"{passage.head} {text}\n") + extra
-        if spent + cost > budget and rank <= WHOLE:
-            text = excerpt(body, wanted)
+        if spent + cost > budget and rank <= FIRST:
+            text = excerpt(body, wanted, SHORT)
             cost = estimate(f"{passage.head} {text}\n") + extra
         if spent + cost > budget:
             misses += 1
@@ -131,7 +135,7 @@ def pack(
     return taken
 
 
-def excerpt(text: str, words: frozenset[str], length: int = EXCERPT) -> str:
+def excerpt(text: str, words: frozenset[str], length: int) -> str:
     """The sentences with most of the words, in their order, as many as fit; joined by ``…``."""
     if len(text) <= length:
         return text

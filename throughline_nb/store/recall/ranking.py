@@ -22,7 +22,10 @@ from throughline_nb.store.recall.query import Query
 from throughline_nb.store.recall.tokens import tokens
 
 K1: Final = 1.2
-B: Final = 0.4
+B: Final = 0.75
+"""Okapi's usual share of length: answers of an assistant and pages of tools are long, and a few of
+the words in a short message of a person say more."""
+
 GIVERS: Final = 150
 """So many best passages give to their neighbours; with twice as many nothing more was found."""
 
