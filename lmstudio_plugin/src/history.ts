@@ -3,7 +3,7 @@
  * chat's past nothing is kept between turns but one hash a turn, by which a past that was edited or
  * regenerated is found.
  */
-import { createHash } from "node:crypto";
+import { createHash, type Hash } from "node:crypto";
 
 import type { Chat, ChatMessage, LMStudioClient } from "@lmstudio/sdk";
 
@@ -52,26 +52,25 @@ export class History {
   /** `heads[n]`: chained hash of turns 1 to `n`; empty for 0. */
   readonly heads: string[] = [""];
   /** `starts[n]`: index of turn `n`'s first message; one more entry marks the end. */
-  private readonly starts: number[] = [0];
-  private readonly messages: WireMessage[] = [];
+  private readonly starts: number[] = [];
 
-  constructor(chat: Chat, client: LMStudioClient) {
-    let digest = createHash("sha256");
-    let turn = 0;
+  constructor(
+    private readonly chat: Chat,
+    private readonly client: LMStudioClient,
+  ) {
+    let digest: Hash | null = null; // of the turn at hand; a system prompt belongs to none
+    let index = 0;
     for (const message of chat) {
       if (message.isUserMessage()) {
-        if (turn > 0) this.heads.push(digest.digest("base64url"));
-        digest = createHash("sha256").update(this.heads[turn] ?? "");
-        turn += 1;
-        this.starts.push(this.messages.length);
+        if (digest) this.heads.push(digest.digest("base64url"));
+        digest = createHash("sha256").update(this.heads[this.turn] ?? "");
+        this.starts[this.turn + 1] = index;
       }
-      if (turn === 0) continue; // the system prompt
-      const wire = { turn, role: message.getRole(), parts: partsOf(message, client) };
-      digest.update(JSON.stringify(wire));
-      this.messages.push(wire);
+      if (digest) addTo(digest, message, client);
+      index += 1;
     }
-    if (turn > 0) this.heads.push(digest.digest("base64url"));
-    this.starts.push(this.messages.length);
+    if (digest) this.heads.push(digest.digest("base64url"));
+    this.starts[this.turn + 1] = index;
   }
 
   /** The last complete turn. */
@@ -83,30 +82,33 @@ export class History {
   given(known: Known | undefined): GivenHistory {
     const held = known?.held ?? null;
     const changed = held && known ? this.firstChange(known.heads, held.turn) : 1;
-    const messages = this.messages.slice(this.starts[changed] ?? this.messages.length);
+    const { messages, more } = this.page(changed, 0, ALONG);
     return {
       turn: this.turn,
       head: this.heads[this.turn] ?? "",
       changed,
       base: held?.head ?? "",
-      messages: fitting(messages, ALONG) === messages.length ? messages : null,
+      messages: more ? null : messages,
     };
   }
 
   /** The messages of turns `first` on without the first `skip`, as many as a page holds. */
-  page(first: number, skip: number): Page {
-    const begin = (this.starts[first] ?? this.messages.length) + skip;
-    const rest = this.messages.slice(begin);
-    const messages = rest.slice(0, fitting(rest, PAGE));
-    const end = begin + messages.length;
-    let turn = Math.min(first - 1, this.turn);
-    while (turn < this.turn && (this.starts[turn + 2] ?? Infinity) <= end) turn += 1;
-    return {
-      messages,
-      more: end < this.messages.length,
-      turn,
-      head: this.heads[turn] ?? "",
-    };
+  page(first: number, skip: number, limit = PAGE): Page {
+    const end = this.starts[this.turn + 1] ?? 0;
+    const messages: WireMessage[] = [];
+    let at = (this.starts[first] ?? end) + skip;
+    // The turn that the message belongs to, and then the last one that is complete.
+    let turn = first;
+    for (let size = 0; at < end; at += 1) {
+      while (turn < this.turn && (this.starts[turn + 1] ?? end) <= at) turn += 1;
+      const message = wire(this.chat.at(at), turn, this.client);
+      size += JSON.stringify(message).length;
+      if (size > limit && messages.length > 0) break;
+      messages.push(message);
+    }
+    while (turn <= this.turn && (this.starts[turn + 1] ?? end) <= at) turn += 1;
+    turn = Math.min(turn - 1, this.turn);
+    return { messages, more: at < end, turn, head: this.heads[turn] ?? "" };
   }
 
   private firstChange(before: readonly string[], until: number): number {
@@ -148,7 +150,19 @@ export class Chats {
   }
 }
 
-function partsOf(message: ChatMessage, client: LMStudioClient): Part[] {
+/** Hash a message: what goes over the wire of it, each text with its length. */
+function addTo(digest: Hash, message: ChatMessage, client: LMStudioClient): void {
+  const text = message.getText();
+  digest.update(`${message.getRole()} ${text.length}:${text}`);
+  const calls = message.getToolCallRequests();
+  const results = message.getToolCallResults();
+  if (calls.length > 0 || results.length > 0) digest.update(JSON.stringify([calls, results]));
+  if (message.hasFiles()) {
+    digest.update(JSON.stringify(message.getFiles(client).map((file) => file.name)));
+  }
+}
+
+function wire(message: ChatMessage, turn: number, client: LMStudioClient): WireMessage {
   const parts: Part[] = [];
   const text = message.getText();
   if (text !== "") parts.push({ type: "text", text: cut(text) });
@@ -161,7 +175,7 @@ function partsOf(message: ChatMessage, client: LMStudioClient): Part[] {
   for (const { toolCallId, content } of message.getToolCallResults()) {
     parts.push({ type: "toolCallResult", ...named(toolCallId), content: cut(content) });
   }
-  return parts;
+  return { turn, role: message.getRole(), parts };
 }
 
 function named(id: string | undefined): { id?: string } {
@@ -170,16 +184,4 @@ function named(id: string | undefined): { id?: string } {
 
 function cut(text: string): string {
   return text.length > LONGEST ? text.slice(0, LONGEST) : text;
-}
-
-/** How many of the messages have at most `limit` characters of JSON; at least one where there is. */
-function fitting(messages: readonly WireMessage[], limit: number): number {
-  let size = 0;
-  let count = 0;
-  for (const message of messages) {
-    size += JSON.stringify(message).length;
-    if (size > limit && count > 0) break;
-    count += 1;
-  }
-  return count;
 }

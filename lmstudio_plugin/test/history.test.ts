@@ -155,7 +155,7 @@ test("heads are the same in every process, and differ with every part", () => {
   const heads = variants.map((each) => history(each).heads.at(-1));
   assert.equal(new Set(heads).size, variants.length);
   assert.equal(history(turns(2)).heads[1], history(turns(1)).heads[1]);
-  assert.equal(history(turns(1)).heads[1], "1dO48jdM-WB-AP0qo_3dRwlREG6MyJfTBtBz76lccWE");
+  assert.equal(history(turns(1)).heads[1], "YKgA8TRckaSCBsHfzwVacOWe0aSTiJB68aAdVWGuKC4");
   for (const head of heads) assert.ok((head?.length ?? 99) <= 64);
 });
 

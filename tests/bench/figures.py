@@ -58,6 +58,10 @@ CALL: Final = "One tool call that changes a 50 KB ledger, durable (wall clock)"
 LEDGER: Final = "A ledger of 1,000 entries (CPU)"
 START: Final = "Start of a process (wall clock)"
 MEMORY: Final = "Memory"
+PLUGIN: Final = (
+    "The LM Studio plugin through LM Studio's SDK, warm, two new messages, a 50 KB ledger, recall "
+    "off (wall clock of the host)"
+)
 RECALL: Final = "Recall: speed (CPU)"
 EVIDENCE: Final = "Recall: evidence in 1,500 tokens, its answer there to be read"
 REACHED: Final = "Recall: evidence in 1,500 tokens, anything of its turn there"
@@ -102,6 +106,25 @@ def _evidence() -> tuple[Figure, ...]:
         for tools in ("", "-tools")
         for key in keys
         for part in PARTS[key]
+    )
+
+
+def _plugin() -> tuple[Figure, ...]:
+    """A whole turn and its two parts beside what the SDK does by itself; 1.5 times was asked.
+
+    So the parts may be half of it together. With 300 messages the SDK needs few milliseconds, and
+    no target was asked: two more processes take part in a turn, which is told here, and held so
+    that it does not grow.
+    """
+    nothing = "a plugin that does nothing but pull the history"
+    return tuple(
+        Figure(key.format(messages), PLUGIN, subject.format(f"{messages:,}"), nothing, target)
+        for messages, whole, part in ((300, 4.0, 3.0), (3000, 1.5, 0.5), (30_000, 1.5, 0.5))
+        for key, subject, target in (
+            ("plugin-{}", "the whole plugin, history of {} messages", whole),
+            ("plugin-bridge-{}", "of that: hashing, pipes, bridge; {} messages", part),
+            ("plugin-engine-{}", "of that: the engine; {} messages", part),
+        )
     )
 
 
@@ -180,6 +203,14 @@ FIGURES: Final = (
         "the same, history of 300 messages",
         1.4,
         "MB",
+    ),
+    *_plugin(),
+    Figure(
+        "plugin-call",
+        PLUGIN,
+        "a tool call, without the engine's own time",
+        "an echo of a Python process through the same SDK and pipe",
+        3.0,
     ),
     Figure(
         "recall-turn",

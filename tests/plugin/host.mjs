@@ -107,17 +107,9 @@ class Connection {
     }
     switch (endpoint) {
       case "processingPullHistory": {
-        const begin = performance.now();
-        const chat = task.chat;
-        chat.json ??= JSON.stringify({ messages: chat.messages });
-        const frame = { type: "rpcResult", callId, result: { messages: chat.messages } };
-        // A history that was checked once is sent as it is.
-        const raw = `{"type":"rpcResult","callId":${callId},"result":${chat.json}}`;
-        this.send(frame, chat.checked ? raw : undefined);
-        chat.checked = true;
-        task.pulls += 1;
-        task.pullMs += performance.now() - begin;
-        return undefined;
+        // It was checked and written when it was put there.
+        const raw = `{"type":"rpcResult","callId":${callId},"result":${task.chat.json}}`;
+        return this.send({ type: "rpcResult", callId }, raw);
       }
       case "processingHandleUpdate":
         task.updates.push(parameter.update);
@@ -151,24 +143,37 @@ function kv(values) {
 }
 
 function chatAt(working) {
-  if (!chats.has(working)) chats.set(working, { messages: [], naming: true, names: [] });
+  if (!chats.has(working)) {
+    const json = JSON.stringify({ messages: [] });
+    chats.set(working, { messages: [], naming: true, names: [], json });
+  }
   return chats.get(working);
+}
+
+/** Add messages to a chat's stored history. */
+function store(chat, messages) {
+  try {
+    checker.history(messages);
+  } catch (error) {
+    malformed(error, messages);
+  }
+  for (const message of messages) chat.messages.push(message);
+  chat.json = JSON.stringify({ messages: chat.messages });
 }
 
 const operations = {
   /** Set, or add to, what a chat holds. */
   chat({ working, messages, add, naming }) {
     const chat = chatAt(working);
-    if (messages) chat.messages = messages;
-    if (add) chat.messages.push(...add);
-    if (messages || add) chat.json = chat.checked = undefined;
+    if (messages) chat.messages = [];
+    if (messages ?? add) store(chat, messages ?? add);
     if (naming !== undefined) chat.naming = naming;
     return { names: chat.names, messages: messages || add ? undefined : chat.messages };
   },
   /** Send a user's message through the plugin's preprocessor. */
   async preprocess({ working, input, config, globalConfig, plugins, keep, bare }) {
     const taskId = `task-${nextId++}`;
-    const task = { chat: chatAt(working), updates: [], pulls: 0, pullMs: 0 };
+    const task = { chat: chatAt(working), updates: [] };
     tasks.set(taskId, task);
     const reply = answered(taskId);
     const begin = performance.now();
@@ -187,14 +192,10 @@ const operations = {
     say({ event: "task", taskId });
     const message = await reply;
     const ms = performance.now() - begin;
-    if (keep && message.processed) {
-      task.chat.messages.push(message.processed);
-      task.chat.json = task.chat.checked = undefined;
-    }
+    if (keep && message.processed) store(task.chat, [message.processed]);
     setTimeout(() => tasks.delete(taskId), 1000);
     const { type, processed, error } = message;
-    const { updates, pulls, pullMs } = task;
-    return { type, processed, error, updates, pulls, pullMs, ms };
+    return { type, processed, error, updates: task.updates, ms };
   },
   abort({ taskId }) {
     plugin.toChannel("setPromptPreprocessor", { type: "abort", taskId });

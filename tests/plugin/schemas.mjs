@@ -69,6 +69,11 @@ export class Checker {
     }
   }
 
+  /** Messages of a chat, before they are handed out. */
+  history(messages) {
+    strictly(this.plugins.getRpcEndpoint("processingPullHistory").returns, { messages });
+  }
+
   /** A frame of the host; `known` skips what was checked before. */
   fromHost(frame, channels, known = false) {
     this.seen.host += 1;

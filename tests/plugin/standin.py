@@ -146,7 +146,6 @@ class Reply:
         self.text = "".join(part["text"] for part in self.content if part["type"] == "text")
         self.updates: list[dict[str, Any]] = found["updates"]
         self.ms: float = found["ms"]
-        self.pull_ms: float = found["pullMs"]
         shown: dict[str, str] = {}
         self.icons: list[str] = []
         for update in self.updates:
