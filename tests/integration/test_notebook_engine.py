@@ -192,6 +192,30 @@ def test_forget_deletes_the_kept_outputs(engine, home):
     assert not list(home.path.rglob("cells.json"))
 
 
+def test_what_was_forgotten_does_not_come_back_with_the_next_project(engine, home):
+    record(engine, "The token is sk-7 6.1.")
+    seen(engine, "The token is sk-7 6.1.")
+    engine.command("forget measure-memory", key=KEY)
+    engine.command("start Another", key=KEY)
+    record(engine, "Peak memory was 6.1 GB.")
+    seen(engine, "peak 6.1 GB")
+    kept = [path.read_bytes() for path in home.path.rglob("cells.json")]
+    assert len(kept) == 1
+    assert b"sk-7" not in kept[0]
+
+
+def test_purge_reaches_a_notebook_that_recorded_into_a_project_not_its_own(engine, home):
+    engine.command("start Other matters")
+    record(engine, "The token is sk-7 6.1.", project="other-matters")
+    record(engine, "Peak memory was 6.1 GB.")
+    seen(engine, "The token is sk-7 6.1.", projects=["other-matters"])
+    for _ in range(2):
+        engine.command("purge F1", project="other-matters")
+    kept = (engine.chats.folder(KEY) / "cells.json").read_bytes()
+    assert b"sk-7" not in kept
+    assert seen(engine, "peak 6.4 GB")[0].startswith("F1 is stale")
+
+
 def test_a_damaged_record_of_cells_is_passed_over(engine, home):
     record(engine, "Peak memory was 6.1 GB.")
     seen(engine, "6.1 GB")

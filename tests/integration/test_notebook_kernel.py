@@ -1,7 +1,6 @@
 """Notebooks in real kernels: the binding, and cells as sources."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -51,14 +50,14 @@ def notebook_file(folder, name):
     ],
 )  # fmt: skip
 def test_the_host_says_which_notebook_it_is(names, env, path):
-    expected = os.path.normcase(str(Path(path).absolute())) if path else ""
+    expected = str(Path(path).absolute()) if path else ""
     assert place_of(names, env) == expected
 
 
 def test_a_relative_path_is_made_absolute(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     told = place_of({}, {"THROUGHLINE_NOTEBOOK": "sub/a.ipynb"})
-    assert told == os.path.normcase(str(tmp_path / "sub" / "a.ipynb"))
+    assert told == str(tmp_path / "sub" / "a.ipynb")
 
 
 def test_a_file_whose_folder_is_away_is_not_gone(tmp_path):

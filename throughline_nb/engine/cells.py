@@ -83,16 +83,29 @@ class Cells:
         """The run by which a finding was verified in a notebook, where it is known."""
         return self._of(key).get(claim(entry))
 
-    def redact(self, key: ChatKey, ident: str, without: Callable[[str], str]) -> None:
-        """Take an entry's run out of what is kept, and its words out of all other outputs."""
-        held = self._of(key)
-        kept = {
-            each.claim: _without(each, without)
-            for each in held.values()
-            if each.claim.partition(" ")[0] != ident
-        }
-        if kept != held:
-            self._keep(key, kept)
+    def redact(self, bound: Iterable[ChatKey], ident: str, without: Callable[[str], str]) -> None:
+        """Take an entry's run out of what is kept, and its words out of all outputs.
+
+        Args:
+            bound: The notebooks and chats of the entry's project. Others may have recorded into it
+                too; there only its words go.
+            ident: Id of the entry.
+            without: What takes its words out of a text.
+        """
+        its = set(bound)
+        for key in {*its, *self._held, *(key for key, _ in self._engine.chats.states())}:
+            held = self._of(key)
+            kept = {
+                each.claim: _without(each, without)
+                for each in held.values()
+                if key not in its or each.claim.partition(" ")[0] != ident
+            }
+            if kept != held:
+                self._keep(key, kept)
+
+    def drop(self, key: ChatKey) -> None:
+        """Forget what is kept of a chat that leaves its project; its state's writer deletes it."""
+        self._held.pop(key, None)
 
     def adopt(self, key: ChatKey, former: ChatKey) -> None:
         """Take over what a notebook left that now has another name."""

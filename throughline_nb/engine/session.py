@@ -314,6 +314,7 @@ class Engine:
     def unbind(self, state: ChatState) -> None:
         """Take a chat off its project."""
         state.project, state.automatic, state.shown = "", False, ""
+        self.cells.drop(ChatKey.parse(state.key))
 
     def absorb(self, project: Project, stamp: Stamp, state: ChatState | None) -> Absorbed | None:
         """Merge a pending hand edit; the chat's next digest says what it changed."""

@@ -71,8 +71,7 @@ def purge(run: Run, id_: str) -> Reply:
     project.purge([ident], run.stamp())
     keys = run.engine.chats.bound(project.slug)
     told = sum(run.engine.recalls.redact(key, without) for key in keys)
-    for key in keys:
-        run.engine.cells.redact(key, ident, without)
+    run.engine.cells.redact(keys, ident, without)
     if handed and not (project.path / "handoff.md").exists():  # it held the entry
         from throughline_nb.engine.handoff import write_handoff  # noqa: PLC0415 - as above
 

@@ -210,7 +210,7 @@ class Chats:
         """
         known = {key.id.casefold(): (key, state.place) for key, state in self.states(host)}
         for key, where in known.values():
-            if where == place:
+            if same_place(where, place):
                 return key
         stem, dot, suffix = name.rpartition(".")
         number, ident = 1, name
@@ -263,6 +263,11 @@ class Chats:
             if kept:
                 found.append((line.turn, kept))
         return [proof for _, proofs in found for proof in proofs]
+
+
+def same_place(one: str, other: str) -> bool:
+    """Whether two absolute paths name one file, as this system compares them."""
+    return os.path.normcase(one) == os.path.normcase(other)
 
 
 @contextlib.contextmanager

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 
 UNNAMED: Final = ChatKey(HOST, "unnamed")
 
-_BINDING: Final = ("start", "open")
-"""Commands after which the notebook may be bound to another project."""
-
 
 class Here:
     """The notebook or script that this process runs, and its engine.
@@ -80,8 +77,9 @@ class Here:
     def command(self, line: str) -> Reply:
         """Execute a command as it is typed behind ``%tl``."""
         key = self.key
+        before = self.engine.chat(key).state.project if key is not None else ""
         reply = self.engine.command(line, key=key, turn=self.turn)
-        if key is not None and line.lower().startswith(_BINDING):
+        if key is not None and not before:
             self._take_over(key)
         return reply
 
@@ -114,11 +112,13 @@ class Here:
         return tuple(self.engine.to_tell(key)) if key is not None else ()
 
     def _take_over(self, key: ChatKey) -> None:
-        """A notebook that was renamed goes on where it was, under its new name."""
+        """A notebook that was just bound, and was renamed before, goes on where it was."""
         engine = self.engine
         state = engine.chat(key).state
+        if not (state.project and state.place):
+            return
         for former, its in list(engine.chats.states(HOST)):
-            if former != key and its.project == state.project and state.place and gone(its.place):
+            if former != key and its.project == state.project and gone(its.place):
                 engine.cells.adopt(key, former)
                 engine.chats.delete(former)
 

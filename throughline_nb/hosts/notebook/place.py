@@ -38,7 +38,7 @@ def place_of(names: Mapping[str, Any], env: Mapping[str, str] | None = None) -> 
         folder, name = os.path.split(session)
         name = name.removeprefix("RTC:")
         told = os.path.join(folder, name) if os.path.splitext(name)[1] else ""  # noqa: PTH118, PTH122
-    return os.path.normcase(os.path.abspath(told)) if told else ""  # noqa: PTH100 - no link followed
+    return os.path.abspath(told) if told else ""  # noqa: PTH100 - no link followed
 
 
 def gone(place: str) -> bool:
@@ -52,8 +52,8 @@ def bound_name() -> str:
     place = place_of(shell.user_ns) if shell is not None else ""
     if not place:
         return ""
-    from throughline_nb.store.chats import Chats  # noqa: PLC0415 - not where the host tells nothing
+    from throughline_nb.store.chats import Chats, same_place  # noqa: PLC0415 - not where the host tells nothing
     from throughline_nb.store.home import Home  # noqa: PLC0415
 
     states = Chats(Home.locate()).states(HOST)
-    return next((state.project for _, state in states if state.place == place), "")
+    return next((state.project for _, state in states if same_place(state.place, place)), "")
