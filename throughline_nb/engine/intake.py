@@ -22,7 +22,8 @@ from throughline_nb.store.project import Project
 from throughline_nb.store.records import Stamp
 
 if TYPE_CHECKING:
-    from throughline_nb.engine.session import Chat, Engine
+    from throughline_nb.engine.held import Chat
+    from throughline_nb.engine.session import Engine
 
 COMMAND = re.compile(r"\s*/tl(?:\s+(\S.*)?)?", re.DOTALL | re.IGNORECASE)
 """A message that is a command of ours, and what follows ``/tl``."""

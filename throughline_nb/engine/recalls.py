@@ -18,7 +18,8 @@ from throughline_nb.engine.registry import UsageError
 from throughline_nb.errors import StoreError, ThroughLineError
 
 if TYPE_CHECKING:
-    from throughline_nb.engine.session import Chat, Engine
+    from throughline_nb.engine.held import Chat
+    from throughline_nb.engine.session import Engine
     from throughline_nb.store.recall import Recall
 
 

@@ -19,6 +19,7 @@ from throughline_nb.chat import ChatKey, History
 from throughline_nb.engine import views
 from throughline_nb.engine.cells import Cells
 from throughline_nb.engine.cleaning import Cleaner
+from throughline_nb.engine.held import Chat
 from throughline_nb.engine.operations import COMMANDS, TOOLS
 from throughline_nb.engine.recalls import Recalls
 from throughline_nb.engine.registry import Operation
@@ -29,7 +30,6 @@ from throughline_nb.ledger import Ledger
 from throughline_nb.ledger.delta import summary
 from throughline_nb.ledger.health import health
 from throughline_nb.ledger.model import Actor
-from throughline_nb.ledger.sources import Proof
 from throughline_nb.store.chats import Chats, ChatState
 from throughline_nb.store.cleanup import Exists
 from throughline_nb.store.home import Home
@@ -39,21 +39,6 @@ from throughline_nb.store.projects import Absorbed, Project, Projects, Stamp
 from throughline_nb.store.settings import Loaded, Settings, load, parse
 
 log = logging.getLogger("throughline_nb")
-
-
-class Chat:
-    """A chat in memory: its state, its proofs, what the next header has to say."""
-
-    def __init__(self, key: ChatKey, state: ChatState) -> None:
-        self.key = key
-        self.state = state
-        self.lock = threading.RLock()
-        self.pages: dict[str, Proof] | None = None
-        self.checked = ""
-        self.merged: list[str] = []
-        self.notices: list[str] = []
-        self.overrides: Mapping[str, Any] = {}
-        self.history: History | None = None
 
 
 class Engine:

@@ -23,8 +23,9 @@ from throughline_nb.store.chats import ChatState
 from throughline_nb.store.projects import Project, Snapshot, Stamp
 
 if TYPE_CHECKING:
+    from throughline_nb.engine.held import Chat
     from throughline_nb.engine.run import Reply
-    from throughline_nb.engine.session import Chat, Engine
+    from throughline_nb.engine.session import Engine
 
 T = TypeVar("T")
 OTHER_COMMAND = re.compile(r"\s*+/[A-Za-z][\w-]*+(?:\s[^\n]*+)?\s*+")
