@@ -1,6 +1,17 @@
 """``python -m throughline_nb``: the same as the script ``throughline-nb``."""
 
-from throughline_nb.hosts.cli import main
+import sys
+
+
+def _main() -> None:
+    if sys.argv[1:] == ["bridge"]:  # LM Studio's plugin waits for it, and the rest is not needed
+        from throughline_nb.hosts import bridge  # noqa: PLC0415
+
+        bridge.main()
+    from throughline_nb.hosts import cli  # noqa: PLC0415
+
+    cli.main()
+
 
 if __name__ == "__main__":
-    main()
+    _main()

@@ -1,8 +1,6 @@
 """Where a host writes down what went wrong: a rotating file in the home, made when first needed."""
 
 import logging
-from io import TextIOWrapper
-from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 from throughline_nb.store.home import Home
@@ -11,15 +9,43 @@ LOG = "throughline.log"
 MOST_BYTES = 1_000_000
 
 
-class _LateFile(RotatingFileHandler):
-    """A rotating file whose folder is made with the first line, so that silence leaves nothing."""
+class _LateFile(logging.Handler):
+    """A rotating file that is made with the first line: silence leaves nothing, and loads nothing.
 
-    def _open(self) -> TextIOWrapper:
-        Path(self.baseFilename).parent.mkdir(parents=True, exist_ok=True)
-        return super()._open()
+    A log that cannot be written is passed over: it is no reason to show a person a traceback.
+    """
 
-    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's own name
-        """Nothing: a log that cannot be written is no reason to show a person a traceback."""
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._path = path
+        self._file: logging.Handler | None = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line."""
+        try:
+            if self._file is None:
+                self._file = self._opened()
+        except OSError:
+            return
+        self._file.emit(record)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
+        super().close()
+
+    def _opened(self) -> logging.Handler:
+        from logging.handlers import RotatingFileHandler  # noqa: PLC0415 - 5 ms
+
+        class Quiet(RotatingFileHandler):
+            def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's name
+                pass
+
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        file = Quiet(self._path, maxBytes=MOST_BYTES, backupCount=3, encoding="utf-8")
+        file.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+        return file
 
 
 def log_to(home: Home) -> None:
@@ -27,9 +53,5 @@ def log_to(home: Home) -> None:
     logger = logging.getLogger("throughline_nb")
     if any(isinstance(handler, _LateFile) for handler in logger.handlers):
         return
-    handler = _LateFile(
-        home.logs / LOG, maxBytes=MOST_BYTES, backupCount=3, encoding="utf-8", delay=True
-    )
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
-    logger.addHandler(handler)
+    logger.addHandler(_LateFile(home.logs / LOG))
     logger.propagate = False

@@ -1,6 +1,5 @@
 """Files that are never half written: atomic replacement, exchange, locks between processes."""
 
-import ctypes
 import functools
 import os
 import shutil
@@ -166,6 +165,8 @@ def exchange(one: Path | str, other: Path | str) -> bool:
 def _exchange_call() -> Callable[[bytes, bytes], int] | None:
     if WINDOWS:
         return None
+    import ctypes  # noqa: PLC0415 - 3 ms, which only an exchange of files needs
+
     library = ctypes.CDLL(None, use_errno=True)
     if sys.platform == "darwin":
         if not hasattr(library, "renamex_np"):

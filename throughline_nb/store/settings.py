@@ -5,7 +5,6 @@ read through :func:`parse`, so a value that cannot be used never stops a chat: t
 in, and :attr:`Loaded.problems` says so in one line each.
 """
 
-import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -186,6 +185,8 @@ def load(file: Path) -> Loaded:
 
 @lru_cache(maxsize=16)
 def _read(file: Path, _time: int, _size: int) -> Loaded:
+    import tomllib  # noqa: PLC0415 - 3 ms, and most homes have no such file
+
     try:
         values = tomllib.loads(file.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

@@ -1,6 +1,6 @@
 """The engine as a child process of LM Studio's plugin: JSON-RPC on its standard streams.
 
-:func:`serve` is what ``throughline-nb bridge`` runs; the protocol is in ``docs/protocol.md``.
+:func:`main` is what ``python -m throughline_nb bridge`` runs; the protocol: ``docs/protocol.md``.
 """
 
 import contextlib
@@ -17,9 +17,10 @@ from throughline_nb.hosts.bridge.rpc import REQUESTS, Peer
 from throughline_nb.hosts.bridge.service import Bridge
 from throughline_nb.hosts.lmstudio.checks import beside, problems
 from throughline_nb.hosts.lmstudio.files import LMStudioChats
+from throughline_nb.hosts.logs import log_to
 from throughline_nb.store.home import Home
 
-__all__ = ["serve"]
+__all__ = ["main", "serve"]
 
 GRACE_SECONDS: Final = 0.5
 """What work under way gets to come to its end when the plugin is gone."""
@@ -44,6 +45,16 @@ def serve(home: Home) -> NoReturn:
     with contextlib.suppress(KeyboardInterrupt):
         peer.read(pipes.lines(source), bridge, lanes.submit)
     _end(lanes)
+
+
+def main() -> NoReturn:
+    """Serve the plugin in this user's home, as ``python -m throughline_nb bridge`` does."""
+    home = Home.locate()
+    log_to(home)
+    try:
+        serve(home)
+    except OSError as error:  # no pipes to speak on
+        sys.exit(f"throughline-nb: the bridge could not start ({error}); nothing was changed.")
 
 
 def _end(lanes: Lanes) -> NoReturn:
