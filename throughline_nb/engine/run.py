@@ -36,6 +36,14 @@ class Reply(msgspec.Struct, frozen=True):
     name: str = ""
     id: str = ""
 
+    @classmethod
+    def of(cls, answer: "Reply | str") -> "Reply":
+        """A reply, also of what a tool answers: its first line leads, the others are shown."""
+        if isinstance(answer, Reply):
+            return answer
+        first, _, rest = answer.partition("\n")
+        return cls(first, rest)
+
 
 class Run:
     """One execution of a command or tool: who, where, on which project.

@@ -198,10 +198,7 @@ class Engine:
         """
         self._begin()
         with self._running(key, "user", via, turn, project) as run:
-            done = work(run)
-            if isinstance(done, str):
-                first, _, rest = done.partition("\n")
-                done = Reply(first, rest)
+            done = Reply.of(work(run))
             text = " ".join([*run.told, done.text])
             return msgspec.structs.replace(done, text=text, id=done.id or run.edited)
 
@@ -211,8 +208,8 @@ class Engine:
         with chat.lock:
             told = [f"Your edit of ledger.md was merged: {each}." for each in chat.merged]
             told += [*self.news, *chat.notices]
-            chat.merged, chat.notices = [], []
-            self.news.clear()
+            for each in (chat.merged, chat.notices, self.news):
+                each.clear()
         return told
 
     def undelivered(self, key: ChatKey) -> None:
