@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 endif
 READY := $(VENV)/.ready
 
-.PHONY: help demo docs picture test quick deep lint bench corpora clean
+.PHONY: help demo lab docs picture test quick deep lint bench corpora clean
 
 help: ## what each target does
 	@grep -hE '^[a-z]+:.*## ' Makefile | sed 's/:.*## /\t/'
@@ -20,6 +20,10 @@ $(READY): pyproject.toml constraints.txt
 
 demo: $(READY) ## replay a bundled chat, with a hand edit, an undo and a second chat
 	$(BIN)/python tests/demo/demo.py
+
+lab: $(READY) ## open the tour in JupyterLab
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[lab]'
+	$(BIN)/python -m jupyter lab notebooks/01-tour.ipynb
 
 test: $(READY) ## all tests
 	$(BIN)/python -m pytest -n auto --dist worksteal
