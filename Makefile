@@ -23,7 +23,7 @@ demo: $(READY) ## replay a bundled chat, with a hand edit, an undo and a second 
 
 lab: $(READY) ## open the tour in JupyterLab
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[lab]'
-	$(BIN)/python -m jupyter lab notebooks/01-tour.ipynb
+	$(BIN)/python -m jupyter lab --allow-root notebooks/01-tour.ipynb
 
 test: $(READY) ## all tests
 	$(BIN)/python -m pytest -n auto --dist worksteal

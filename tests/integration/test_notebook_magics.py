@@ -289,7 +289,7 @@ def test_versions_are_offered(filled):
 
 
 def test_every_command_is_offered_behind_the_magic(filled):
-    assert complete(filled, "%tl ") == sorted(command.name for command in COMMANDS)
+    assert {command.name for command in COMMANDS} <= set(complete(filled, "%tl "))
 
 
 @pytest.mark.parametrize(
