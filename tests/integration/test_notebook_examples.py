@@ -1,5 +1,6 @@
 """The notebooks of the repository: each runs from a clean home, without network, and shows it."""
 
+import os
 import re
 from pathlib import Path
 
@@ -46,7 +47,8 @@ SHOWN = {
 
 
 def environment(tmp_path, **variables):
-    return kernel_env(tmp_path, PYTHONPATH=str(OFFLINE), **variables)
+    found = [str(OFFLINE), *filter(None, [os.environ.get("PYTHONPATH", "")])]
+    return kernel_env(tmp_path, PYTHONPATH=os.pathsep.join(found), **variables)
 
 
 def text_of(notebook):
