@@ -128,11 +128,11 @@ test("a message waits as long as the setting says; what comes later is not lost"
   const { say, log } = world();
   await say("warm");
   const begin = Date.now();
-  const late = await say("slow 600", { settings: { turn_seconds: 0.2 }, turns: 3 });
-  assert.ok(Date.now() - begin < 500);
+  const late = await say("slow 1500", { settings: { turn_seconds: 0.2 }, turns: 3 });
+  assert.ok(Date.now() - begin < 1400);
   assert.equal(late.text, null);
   assert.match(late.status, /no answer within 0\.2 s/);
-  await sleep(700);
+  await sleep(1600);
   await say("next", { turns: 3 });
   const seen = await log();
   const turns = seen.filter(({ method }) => method === "turn");
@@ -170,14 +170,14 @@ test("the user can abort it at any time", async () => {
 
 test("many chats at once do not wait for each other", async () => {
   const { say } = world();
-  const hanging = say("slow 1000", { chat: "slow" });
+  const hanging = say("slow 2000", { chat: "slow" });
   const begin = Date.now();
   const chats = Array.from({ length: 20 }, (_, n) => say(`Hello ${n}`, { chat: `c${n}` }));
   for (const [n, outcome] of (await Promise.all(chats)).entries()) {
     assert.equal(outcome.text, `Hello ${n}!`);
   }
-  assert.ok(Date.now() - begin < 900);
-  assert.equal((await hanging).text, "slow 1000!");
+  assert.ok(Date.now() - begin < 1800);
+  assert.equal((await hanging).text, "slow 2000!");
 });
 
 for (const [text, said] of [
@@ -214,14 +214,14 @@ test("an engine that no longer answers anything is ended", async () => {
   await say("warm");
   const begin = Date.now();
   const { status } = await say("stuck");
-  assert.ok(Date.now() - begin < 1500);
+  assert.ok(Date.now() - begin < 4000);
   assert.match(status, /it no longer answered/);
   assert.equal((await say("Hello")).text, "Hello!");
   assert.equal(starts(), 2);
 });
 
 test("an engine that is busy with one chat, and answers others, is left alone", async () => {
-  const { say, starts } = world({ patience: 0.1, lastChance: 0.3 });
+  const { say, starts } = world({ patience: 0.1, lastChance: 1 });
   await say("warm");
   assert.equal((await say("slow 1200")).text, "slow 1200!");
   assert.equal(starts(), 1);

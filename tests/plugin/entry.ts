@@ -33,5 +33,4 @@ const context: PluginContext = {
     throw new Error("this is no generator");
   },
 };
-await main(context);
-await host.initCompleted();
+void main(context).then(() => host.initCompleted());

@@ -18,16 +18,22 @@ BUILD = PLUGIN / "build"
 HERE = Path(__file__).parent
 OLDEST_NODE = 20
 
-# What LM Studio's runner gives esbuild (`esbuildArgs.ts` of lms-es-plugin-runner in lmstudio.js).
+# What LM Studio's runner gives esbuild (`esbuildArgs.ts` of lms-es-plugin-runner in lmstudio.js): it
+# bundles as CommonJS; a later version as a module, with `require` put in place.
 ESBUILD = (
     "--platform=node",
     "--target=node18.16.0",
     "--bundle",
-    "--format=esm",
     "--packages=external",
     "--log-level=warning",
-    "--banner:js=import { createRequire as r } from 'module'; const require = r(import.meta.url);",
 )
+FORMATS = {
+    ".cjs": (),
+    ".mjs": (
+        "--format=esm",
+        "--banner:js=import { createRequire as r } from 'module'; const require = r(import.meta.url);",
+    ),
+}
 
 
 @functools.cache
@@ -63,10 +69,15 @@ def ready() -> Path:
     return PLUGIN
 
 
-def bundle(source: Path = PLUGIN / "src" / "index.ts") -> Path:
-    """The plugin as LM Studio's runner would make it: its entry and the source in one file."""
+def bundle(source: Path = PLUGIN / "src" / "index.ts", kind: str = ".cjs") -> Path:
+    """The plugin as LM Studio's runner would make it: its entry and the source in one file.
+
+    Args:
+        source: The plugin.
+        kind: One of :data:`FORMATS`.
+    """
     key = _fingerprint(source.parent, HERE / "entry.ts")
-    made = BUILD / f"{source.parent.name}-{key}.mjs"
+    made = BUILD / f"{source.parent.name}-{key}{kind}"
     _esbuild(made, str(HERE / "entry.ts"), f"--alias:plugin-under-test={source}")
     return made
 
@@ -74,7 +85,7 @@ def bundle(source: Path = PLUGIN / "src" / "index.ts") -> Path:
 def bundle_test(source: Path) -> Path:
     """A TypeScript test with the sources that it tests in one file."""
     key = _fingerprint(PLUGIN / "src", PLUGIN / "test")
-    made = BUILD / f"{source.stem}-{key}.mjs"
+    made = BUILD / f"{source.stem}-{key}.cjs"
     _esbuild(made, str(source))
     return made
 
@@ -85,11 +96,11 @@ def _esbuild(made: Path, entry: str, *options: str) -> None:
         if made.exists():
             return
         program = str(PLUGIN / "node_modules" / "esbuild" / "bin" / "esbuild")
-        half = made.with_suffix(".half.mjs")
-        command = [node(), program, entry, *ESBUILD, *options, f"--outfile={half}"]
-        subprocess.run(command, cwd=PLUGIN, check=True)
+        half = made.with_name(f".half{made.suffix}")
+        options = (*ESBUILD, *FORMATS[made.suffix], *options, f"--outfile={half}")
+        subprocess.run([node(), program, entry, *options], cwd=PLUGIN, check=True)
         half.replace(made)
-        for old in BUILD.glob(f"{made.name.rpartition('-')[0]}-*.mjs"):
+        for old in BUILD.glob(f"{made.name.rpartition('-')[0]}-*{made.suffix}"):
             if old != made and time.time() - old.stat().st_mtime > 3600:
                 old.unlink(missing_ok=True)
 
