@@ -62,6 +62,7 @@ PLUGIN: Final = (
     "The LM Studio plugin through LM Studio's SDK, warm, two new messages, a 50 KB ledger, recall "
     "off (wall clock of the host)"
 )
+BRIDGE: Final = "The engine as a child process (wall clock)"
 RECALL: Final = "Recall: speed (CPU)"
 EVIDENCE: Final = "Recall: evidence in 1,500 tokens, its answer there to be read"
 REACHED: Final = "Recall: evidence in 1,500 tokens, anything of its turn there"
@@ -106,6 +107,37 @@ def _evidence() -> tuple[Figure, ...]:
         for tools in ("", "-tools")
         for key in keys
         for part in PARTS[key]
+    )
+
+
+def _bridge() -> tuple[Figure, ...]:
+    """A long chat's first message, which carries its whole history, and what it leaves in memory.
+
+    The time is judged by what a message waits for by default, the memory by what was asked.
+    """
+    cases = (
+        ("new", "that the engine never saw"),
+        ("bound", "whose project is new to it, so that all of it is proved"),
+        ("restart", "with a project, after plugin and engine were started anew"),
+    )
+    message = "first message in a chat of 30,000 messages {}"
+    return (
+        *(
+            Figure(
+                f"bridge-memory-{key}",
+                MEMORY,
+                f"peak resident set of the engine after the {message.format(what)}, recall built",
+                "120 MB",
+                1,
+                "MB",
+            )
+            for key, what in cases
+        ),
+        Figure("bridge-start", BRIDGE, "start, to the answer of `hello`", "`python -c pass`", 10.0),
+        *(
+            Figure(f"bridge-{key}", BRIDGE, message.format(what), "the 2 s that a turn may take", 1)
+            for key, what in cases
+        ),
     )
 
 
@@ -204,6 +236,7 @@ FIGURES: Final = (
         1.4,
         "MB",
     ),
+    *_bridge(),
     *_plugin(),
     Figure(
         "plugin-call",

@@ -9,6 +9,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 AT_ONCE = 16
 """Turns that are indexed during a turn; more are left to the thread."""
+
+AT_A_TIME = 500
+"""Messages of a first copy that are held in memory together."""
 
 SLICE = 0.012
 """Seconds that a turn gives to indexing, and that the thread holds the index at a time; what was
@@ -201,7 +205,10 @@ def _build(held: _Held, now: float) -> None:
     try:
         if held.waiting is not None:
             waiting, held.waiting = held.waiting, None
-            held.recall.update(waiting, seen=now, seconds=SLICE)
+            if held.recall.exists:
+                held.recall.update(waiting, seen=now, seconds=SLICE)
+            while several := list(islice(waiting, AT_A_TIME)):
+                held.recall.append(several, seen=now, seconds=SLICE)
         while not held.recall.build(SLICE):
             time.sleep(0.001)  # a turn that waits for the index goes first
         if not held.missed:
