@@ -13,15 +13,12 @@ def handoff(run: Run) -> Reply:
     return Reply(f"Written: {run.project.path / 'handoff.md'}.{also}")
 
 
-def write_handoff(run: Run, *, live: bool = True) -> str:
-    """Write the file and commit it.
+def text_of(run: Run, *, live: bool = True) -> str:
+    """The text of the file, as it would be written now.
 
     Args:
         run: The run.
         live: Whether passages may be cut from the history that came with the turn.
-
-    Returns:
-        Name of the file in which an edit by hand was kept; empty where there was none.
     """
     from throughline_nb.engine.evidence import evidence_for  # noqa: PLC0415 - the help needs none
     from throughline_nb.engine.handoff_text import CHANGES, handoff_text  # noqa: PLC0415
@@ -32,5 +29,17 @@ def write_handoff(run: Run, *, live: bool = True) -> str:
     standing = [entry for entry in now.ledger.findings if not entry.retracted]
     health = run.engine.health(project, now.ledger)
     evidence = evidence_for(run, standing, live=live)
-    text = handoff_text(now, health, evidence, records, run.now)
-    return project.write_handoff(text.encode("utf-8"), run.stamp())
+    return handoff_text(now, health, evidence, records, run.now)
+
+
+def write_handoff(run: Run, *, live: bool = True) -> str:
+    """Write the file and commit it.
+
+    Args:
+        run: The run.
+        live: Whether passages may be cut from the history that came with the turn.
+
+    Returns:
+        Name of the file in which an edit by hand was kept; empty where there was none.
+    """
+    return run.project.write_handoff(text_of(run, live=live).encode("utf-8"), run.stamp())

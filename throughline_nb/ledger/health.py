@@ -2,10 +2,64 @@
 
 from collections.abc import Mapping
 
-from throughline_nb.ledger.model import Entry, Ledger
+import msgspec
+
+from throughline_nb.ledger.model import Entry, Ledger, ids_in
 
 QUESTION_TURNS = 10
 """Project turns after which an open question is named."""
+
+
+class Trouble(msgspec.Struct, frozen=True):
+    """One thing that is not in order.
+
+    Attributes:
+        id: The entry that it is about; empty where there is none.
+        state: What is wrong, in a word or two.
+        why: The same in a phrase; it may hold a ledger's text.
+    """
+
+    id: str
+    state: str
+    why: str
+
+
+def troubles(ledger: Ledger, open_turns: Mapping[str, int]) -> tuple[Trouble, ...]:
+    """What :func:`health` counts, entry by entry, the gravest first.
+
+    Args:
+        ledger: The ledger.
+        open_turns: For how many project turns each open question has been open, by id.
+    """
+    standing = [entry for entry in ledger.findings if not entry.retracted]
+    found = [trouble for entry in standing if (trouble := _finding(entry)) is not None]
+    order = ("figures missing", "not read", "stale", "no source", "unverified")
+    found.sort(key=lambda trouble: order.index(trouble.state))
+    found += [
+        Trouble(entry.id, "suspect", f"rests on {entry.suspect}")
+        for entry in ledger.decisions
+        if entry.suspect
+    ]
+    found += [
+        Trouble(phrase.split(" ")[0], "waiting", phrase.partition(" ")[2])
+        for phrase in _questions(ledger, open_turns)
+    ]
+    found += [Trouble(ids_in(p)[0] if ids_in(p) else "", "plan", p) for p in _steps(ledger)]
+    return tuple(found)
+
+
+def _finding(entry: Entry) -> Trouble | None:
+    if entry.missing:
+        return Trouble(entry.id, "figures missing", f"{entry.missing} is not in its source")
+    if entry.state == "not read":
+        return Trouble(entry.id, entry.state, "cited, but no chat opened it")
+    if entry.state == "stale":
+        return Trouble(entry.id, entry.state, entry.reason or "its cell gave another output")
+    if not entry.source:
+        return Trouble(entry.id, "no source", "has no source")
+    if entry.state == "unverified":
+        return Trouble(entry.id, entry.state, "not yet verified")
+    return None
 
 
 def health(ledger: Ledger, open_turns: Mapping[str, int]) -> tuple[str, ...]:

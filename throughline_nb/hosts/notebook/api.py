@@ -31,6 +31,8 @@ from throughline_nb.store.records import Record
 if TYPE_CHECKING:
     import pandas as pd
 
+    from throughline_nb.hosts.notebook.panel.shell import Panel
+
 PREFIX: Final = "ledger_"
 """What the names of the model's ledger tools begin with; ``p.record`` is ``ledger_record``."""
 
@@ -196,7 +198,7 @@ class OpenProject:
             fields: New values: ``text``, and what its kind has, such as ``source`` or ``note``.
         """
         if "source" in fields:
-            fields["source"] = self._source(fields["source"])
+            fields["source"] = self.source_of(fields["source"])
         return self.change(
             "Command: p.edit", lambda ledger, by: amend.amend(ledger, ident, by, **fields)
         )
@@ -247,7 +249,15 @@ class OpenProject:
     def _shown(self, via: str, work: Callable[[Run], Reply | str]) -> Shown:
         return of_reply(self.do(via, work), here().to_tell())
 
-    def _source(self, given: str) -> str:
+    def panel(self) -> "Panel":
+        """A panel on this project, to see, edit and steer it; a cell that ends with it shows it."""
+        from throughline_nb.hosts.notebook.panel.shell import Panel  # noqa: PLC0415 - ipywidgets takes 100 ms
+
+        with plain_errors():
+            return Panel(self)
+
+    def source_of(self, given: str) -> str:
+        """A finding's source as it is recorded, where it may be a cell of this notebook."""
         source = cell_source(given)
         if source.startswith("cell ") and not self._is_own:
             here().recorded.add(self.name)
@@ -280,7 +290,7 @@ class OpenProject:
 
     def _with_source(self, given: dict[str, Any]) -> dict[str, Any]:
         source = given.get("source")
-        return given | {"source": self._source(source)} if isinstance(source, str) else given
+        return given | {"source": self.source_of(source)} if isinstance(source, str) else given
 
 
 def _method(operation: Operation, name: str) -> Callable[..., Shown]:

@@ -1,13 +1,37 @@
-"""A typed command, executed and shown."""
+"""A typed command, executed and shown; and the commands that a notebook alone has."""
+
+from typing import TYPE_CHECKING, Final
+
+import msgspec
 
 from throughline_nb.engine.operations import COMMANDS
+from throughline_nb.engine.registry import Registry
 from throughline_nb.engine.run import Reply
-from throughline_nb.hosts.notebook.binding import here, plain_errors
+from throughline_nb.hosts.notebook.binding import Here, here, plain_errors
 from throughline_nb.hosts.notebook.display import Shown, of_reply
 from throughline_nb.hosts.notebook.ledger_view import LedgerView
 
+if TYPE_CHECKING:
+    from throughline_nb.hosts.notebook.panel.shell import Panel
 
-def typed(line: str) -> Shown:
+OWN: Final = Registry("command")
+"""Commands of notebooks alone; what they give is displayed."""
+
+
+@OWN.add()
+def panel(this: Here, name: str = "") -> "Panel":  # noqa: D417 - who runs it is not typed
+    """Show the panel: see, edit and steer the ledger, its history and its health.
+
+    Args:
+        name: Name of a project; that of this notebook, whatever it becomes, when left out.
+    """
+    from throughline_nb.hosts.notebook.api import OpenProject  # noqa: PLC0415 - ipywidgets: 100 ms
+    from throughline_nb.hosts.notebook.panel.shell import Panel  # noqa: PLC0415
+
+    return Panel(OpenProject(this.engine.projects.find(name).slug) if name else None)
+
+
+def typed(line: str) -> "Shown | Panel":
     """Execute what was typed behind ``%tl``.
 
     Args:
@@ -18,6 +42,11 @@ def typed(line: str) -> Shown:
     """
     with plain_errors():
         this = here()
+        words = line.split(maxsplit=1)
+        if words and words[0].lower() in OWN:
+            operation = OWN.get(words[0].lower())
+            own: Panel = operation.run(this, *operation.parsed("".join(words[1:])).values())
+            return own
         reply = this.command(line)
         name = (line.split(maxsplit=1) or ["status" if this.project else "help"])[0].lower()
         told = this.to_tell()
@@ -49,18 +78,20 @@ def status(told: tuple[str, ...] = ()) -> Shown:
 
 def commands(reply: Reply, told: tuple[str, ...], line: str) -> Shown:
     """The commands as a table, made from the registry."""
-    shown = of_reply(reply, told, ours=True)
+    own = "\n".join(f"/tl {each.usage:14}  {each.help}" for each in OWN)
     if len(line.split()) > 1:
-        return shown
+        return of_reply(reply, told, ours=True)
+    reply = msgspec.structs.replace(reply, shown=f"{reply.shown}\n{own}")
+    shown = of_reply(reply, told, ours=True)
     from html import escape  # noqa: PLC0415 - only here
 
     rows = "".join(
         f"<tr><td><code>%tl {escape(each.usage)}</code></td><td>{escape(each.help)}</td></tr>"
-        for each in COMMANDS
+        for each in (*COMMANDS, *OWN)
     )
     shown.inside = f"<p>{escape(reply.text)}</p><table>{rows}</table>"
     shown.markdown = "\n".join(
         ["| command | what it does |", "|---|---|"]
-        + [f"| `%tl {each.usage}` | {each.help} |" for each in COMMANDS]
+        + [f"| `%tl {each.usage}` | {each.help} |" for each in (*COMMANDS, *OWN)]
     )
     return shown

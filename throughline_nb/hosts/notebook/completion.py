@@ -14,6 +14,7 @@ from IPython.core.completer import SimpleCompletion, SimpleMatcherResult
 from throughline_nb.engine.operations import COMMANDS, TOOLS
 from throughline_nb.engine.registry import Operation, Param
 from throughline_nb.hosts.notebook.binding import here
+from throughline_nb.hosts.notebook.commands import OWN
 from throughline_nb.ledger import Ledger
 
 MOST: Final = 200
@@ -51,10 +52,12 @@ def _of_line(rest: str | None) -> list[str]:
         return []
     words = rest.split(" ")
     if len(words) == 1:
-        return _starting(words[0].lower(), (each.name for each in COMMANDS))
-    if words[0].lower() not in COMMANDS:
+        return _starting(words[0].lower(), (each.name for each in (*COMMANDS, *OWN)))
+    named = words[0].lower()
+    registry = OWN if named in OWN else COMMANDS
+    if named not in registry:
         return []
-    operation = COMMANDS.get(words[0].lower())
+    operation = registry.get(named)
     at = min(len(words) - 2, len(operation.params) - 1)
     return _starting(words[-1], _candidates(operation, operation.params[at])) if at >= 0 else []
 

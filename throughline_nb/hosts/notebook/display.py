@@ -74,11 +74,11 @@ class Shown:
         }
 
 
-def show(shown: Shown) -> None:
+def show(shown: object) -> None:
     """Show something below the cell that runs."""
     from IPython import display  # noqa: PLC0415 - it runs in IPython, and is not loaded elsewhere
 
-    put: Callable[[Shown], None] = display.display
+    put: Callable[[object], None] = display.display
     put(shown)
 
 

@@ -131,7 +131,7 @@ class Watcher:
             return source_of(self._runs[count].ident, str(key))
         if count != len(held) - 1:
             return given
-        return source_of(named(self._current(), held[count]), str(key))
+        return source_of(named(self.current(), held[count]), str(key))
 
     # --- inside ----------------------------------------------------------------------------------
 
@@ -176,7 +176,7 @@ class Watcher:
             not waits and len(text) <= MOST,
         )
 
-    def _current(self) -> str:
+    def current(self) -> str:
         """Id of the cell that runs."""
         kernel = getattr(self._shell, "kernel", None)
         if kernel is None:

@@ -1,0 +1,141 @@
+"""The widgets that the panel is made of, with one layout and one style of each kind for all.
+
+A layout and a style of its own for each row would make a long ledger slow: they are models that
+travel to the browser one by one.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from threading import Timer
+from typing import Any, Final
+
+import ipywidgets as w
+
+from throughline_nb.hosts.notebook.panel.words import readable
+
+FOCUS_SECONDS: Final = 0.15
+"""How long a new field has to be there before it can have the focus."""
+
+Act = Callable[[], object]
+
+
+class Parts:
+    """Makes widgets.
+
+    Args:
+        doing: Carries out what a button or field asks for, and tells of what fails.
+    """
+
+    def __init__(self, doing: Callable[[Act], None]) -> None:
+        self._doing = doing
+        self._layout = w.Layout()
+        self._styles: dict[type, Any] = {
+            kind: kind()
+            for kind in (w.widget_button.ButtonStyle, w.widget_string.HTMLStyle,
+                         w.widget_string.TextStyle, w.widget_bool.CheckboxStyle,
+                         w.widget_selection.ToggleButtonsStyle,
+                         w.widget_description.DescriptionStyle)
+        }  # fmt: skip
+        self.made: list[w.Widget] = [self._layout, *self._styles.values()]
+
+    def html(self, value: str = "", *classes: str) -> w.HTML:
+        """Something to read."""
+        return w.HTML(value, **self._common(w.widget_string.HTMLStyle, classes))
+
+    def button(
+        self, text: str, act: Act, *classes: str, tip: str = "", disabled: bool = False
+    ) -> w.Button:
+        """A button; its text is its name."""
+        made = w.Button(
+            description=text,
+            tooltip=tip or None,
+            disabled=disabled,
+            **self._common(w.widget_button.ButtonStyle, classes),
+        )
+        made.on_click(lambda _: self._doing(act))
+        return made
+
+    def field(self, label: str, value: str = "", *, lines: int = 1, hint: str = "") -> w.Text:
+        """A field for text; of several lines where ``lines`` says so."""
+        common = self._common(w.widget_string.TextStyle, ("tl-field",))
+        if lines > 1:
+            return w.Textarea(value, description=label, placeholder=hint, rows=lines, **common)
+        return w.Text(value, description=label, placeholder=hint, **common)
+
+    def choice(
+        self, label: str, options: Sequence[Any], value: Any, *classes: str
+    ) -> w.ToggleButtons:
+        """A choice of a few, as buttons: the keys of a list would reach JupyterLab."""
+        return w.ToggleButtons(
+            options=options,
+            value=value,
+            description=label,
+            **self._common(w.widget_selection.ToggleButtonsStyle, ("tl-choice", *classes)),
+        )
+
+    def combobox(self, label: str, options: Sequence[str], hint: str = "") -> w.Combobox:
+        """A field that offers words to choose from."""
+        common = self._common(w.widget_string.TextStyle, ("tl-field",))
+        return w.Combobox(
+            options=options,
+            description=label,
+            placeholder=hint,
+            continuous_update=False,
+            **common,
+        )
+
+    def select(self, label: str, options: Sequence[Any], rows: int) -> w.Select:
+        """A list to pick from; buttons beside it must do the same."""
+        common = self._common(w.widget_description.DescriptionStyle, ("tl-select",))
+        return w.Select(options=options, description=label, rows=rows, **common)
+
+    def checkbox(self, label: str, value: bool) -> w.Checkbox:
+        """A box to tick."""
+        common = self._common(w.widget_bool.CheckboxStyle, ())
+        return w.Checkbox(value, description=label, indent=False, **common)
+
+    def box(self, children: Iterable[w.Widget] = (), *classes: str) -> w.VBox:
+        """Widgets below one another, unless a class says otherwise."""
+        return w.VBox(tuple(children), layout=self._layout, _dom_classes=classes)
+
+    def row(self, children: Iterable[w.Widget] = (), *classes: str) -> w.HBox:
+        """Widgets beside one another."""
+        return w.HBox(tuple(children), layout=self._layout, _dom_classes=classes)
+
+    def on_change(self, field: w.Widget, act: Callable[[Any], object]) -> None:
+        """Do something when a person changes a value."""
+        field.observe(lambda change: self._doing(lambda: act(change["new"])), "value")
+
+    def _common(self, style: type, classes: Sequence[str]) -> dict[str, Any]:
+        return {"layout": self._layout, "style": self._styles[style], "_dom_classes": classes}
+
+
+def put(box: w.Box, children: Iterable[w.Widget]) -> None:
+    """Set what a box holds, where it differs."""
+    wanted = tuple(children)
+    if box.children != wanted:
+        box.children = wanted
+
+
+def say(html: w.HTML, value: str) -> None:
+    """Set what stands there, where it differs."""
+    if html.value != value:
+        html.value = value
+
+
+def focus(field: w.Widget) -> None:
+    """Move the focus to a field as soon as it is there."""
+    later = Timer(FOCUS_SECONDS, field.focus)
+    later.daemon = True
+    later.start()
+
+
+def close_all(widget: w.Widget) -> None:
+    """Close a widget and all that it holds."""
+    for child in getattr(widget, "children", ()):
+        close_all(child)
+    widget.close()
+
+
+def label_of(name: str, kind: str) -> str:
+    """The label of a field of an entry of a kind."""
+    return readable(kind if name == "text" else name)
