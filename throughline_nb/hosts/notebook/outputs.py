@@ -164,9 +164,9 @@ class Watcher:
             parts.append(f"{type(error).__name__}: {error}")
         source = self._shell.history_manager.input_hist_raw[count]
         text = "\n".join(part.rstrip("\n") for part in parts if part)
-        waits = self._shell.should_run_async(
-            source, transformed_cell=self._shell.transform_cell(source)
-        )  # what such a cell prints does not come by here
+        waits = self._shell.should_run_async(  # what such a cell prints does not come by here
+            source, transformed_cell=result.info.transformed_cell
+        )
         cell = result.info.cell_id
         return Run(
             cell if cell and _ID.fullmatch(cell) else "",
