@@ -89,6 +89,15 @@ def test_each_judgement_is_one_commit_of_the_engine(engine):
     assert len([line for line in subjects if line.endswith("|engine")]) == 2
 
 
+def test_a_handoff_quotes_what_the_cell_gave(engine):
+    record(engine, "Peak memory was 6.1 GB.")
+    seen(engine, "loading the model\npeak memory 6.1 GB\nbye")
+    engine.command("handoff", key=KEY)
+    text = (engine.projects.open("measure-memory").path / "handoff.md").read_text(encoding="utf-8")
+    assert "turn 7 of notebook/measure.ipynb:" in text
+    assert "“peak memory 6.1 GB”" in text
+
+
 def test_it_is_known_after_a_restart_of_the_kernel(engine, home):
     record(engine, "Peak memory was 6.1 GB.")
     seen(engine, "peak 6.1 GB")

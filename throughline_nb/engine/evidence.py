@@ -66,7 +66,10 @@ def evidence_for(run: Run, findings: Sequence[Entry], *, live: bool = True) -> d
     proofs = {key: index(run.engine.chats.proofs(key, lambda _: True)) for key in chats}
     turns = _Turns(run, live=live)
     quoted = {entry.id for entry in findings[-QUOTED:]}
-    return {e.id: _evidence(e, proofs, turns, quote=e.id in quoted) for e in findings}
+    return {
+        e.id: _cell(run, chats, e) or _evidence(e, proofs, turns, quote=e.id in quoted)
+        for e in findings
+    }
 
 
 def best_passage(texts: Iterable[str], claim: str) -> str:
@@ -133,6 +136,16 @@ class _Turns:
 
 def _bound(run: Run) -> list[ChatKey]:
     return run.engine.chats.bound(run.project.slug)
+
+
+def _cell(run: Run, chats: Iterable[ChatKey], entry: Entry) -> Evidence | None:
+    """What a notebook's cell gave in the run by which a finding was verified."""
+    for key in chats if entry.source.startswith("cell ") else ():
+        kept = run.engine.cells.of(key, entry)
+        origin = _ORIGIN.fullmatch(entry.origin)
+        if kept is not None and kept.source == entry.source and origin is not None:
+            return Evidence(str(key), int(origin[1]), best_passage([kept.ran.text], entry.text))
+    return None
 
 
 def _evidence(
