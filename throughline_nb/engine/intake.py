@@ -5,6 +5,7 @@ what stands in a turn's own text is looked up on disk when a finding cites that 
 """
 
 import re
+from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -35,8 +36,16 @@ SLICE = 256
 """Turns whose proofs are written together when a long history comes in at once."""
 
 
+PROVED_AT_ONCE = 2_000_000
+"""Characters whose proofs are taken in one turn, which takes it half a second; more wait for the
+next turns. Until all are taken, no finding is said to be not read."""
+
+
 def reconcile(engine: "Engine", chat: "Chat", history: History) -> None:
-    """Take in what is new of the history; a turn that changed supersedes what was kept of it."""
+    """Take in what is new of the history; a turn that changed supersedes what was kept of it.
+
+    Of a history that is long and all new to the engine, proofs are taken a part a turn.
+    """
     state = chat.state
     known = state.turn
     first = state.rewind(state.turn + 1 if _as_before(state, history) else history.changed)
@@ -48,11 +57,10 @@ def reconcile(engine: "Engine", chat: "Chat", history: History) -> None:
     try:
         if prove <= history.turn:
             page_tools = engine.settings(chat.key).page_tools
-            for turn, group in groupby(history.messages(prove), key=lambda message: message.turn):
-                messages = storable(tuple(group))
+            for turn, messages, proving in _turns(history, prove, first):
                 if turn >= first:
                     _count(state, turn, messages)
-                if state.project and turn > state.proved:
+                if state.project and proving and turn > state.proved:
                     found[turn] = tuple(proofs_of(messages, page_tools))
                     state.proved = turn
                     if len(found) >= SLICE:
@@ -62,6 +70,23 @@ def reconcile(engine: "Engine", chat: "Chat", history: History) -> None:
     except BaseException:  # what was not written down is proved again
         state.proved = min(state.proved, *(turn - 1 for turn in found), state.turn)
         raise
+
+
+def _turns(
+    history: History, prove: int, first: int
+) -> Iterator[tuple[int, tuple[Message, ...], bool]]:
+    """Turns from ``prove`` on, and whether there is room to prove them; all from ``first`` on."""
+    room = PROVED_AT_ONCE
+    for turn, group in groupby(history.messages(prove), key=lambda message: message.turn):
+        if room <= 0 and turn < first:
+            break
+        messages = storable(tuple(group))
+        yield turn, messages, room > 0
+        room -= sum(len(message.text) for message in messages)
+    else:
+        return
+    for turn, group in groupby(history.messages(first), key=lambda message: message.turn):
+        yield turn, storable(tuple(group)), False
 
 
 def _as_before(state: ChatState, history: History) -> bool:
@@ -132,9 +157,10 @@ def verify(engine: "Engine", chat: "Chat", project: Project, turn: int) -> None:
     if chat.checked == snapshot.commit:
         return
     waiting = [entry for entry in snapshot.ledger.findings if _is_open(entry)]
+    behind = chat.state.proved < chat.state.turn
     if waiting:
         proofs = _proofs_for(engine, chat, waiting)
-        mine, turns = f" of {one_line(str(chat.key))}", chat.state.turn
+        mine, turns = f" of {one_line(str(chat.key))}", 0 if behind else chat.state.turn
 
         def checked(entry: Entry) -> Entry:
             return check(entry, proofs, own_chat=entry.origin.endswith(mine), turns=turns)
@@ -149,7 +175,7 @@ def verify(engine: "Engine", chat: "Chat", project: Project, turn: int) -> None:
         if any(checked(entry) != entry for entry in waiting):
             stamp = Stamp(actor="engine", now=engine.clock(), chat=chat.key, turn=turn)
             snapshot = project.change(edit, stamp)
-    chat.checked = snapshot.commit
+    chat.checked = "" if behind else snapshot.commit
 
 
 def _is_open(entry: Entry) -> bool:

@@ -8,10 +8,21 @@ from throughline_nb.engine import lifecycle
 from throughline_nb.engine import commands
 from throughline_nb.engine import recalling
 from throughline_nb.engine import handoff
+from throughline_nb.engine import sharing
 from throughline_nb.engine import upkeep
 from throughline_nb.engine import tools
 
 # isort: on
 from throughline_nb.engine.registry import COMMANDS, TOOLS
 
-__all__ = ["COMMANDS", "TOOLS", "commands", "handoff", "lifecycle", "recalling", "tools", "upkeep"]
+__all__ = [
+    "COMMANDS",
+    "TOOLS",
+    "commands",
+    "handoff",
+    "lifecycle",
+    "recalling",
+    "sharing",
+    "tools",
+    "upkeep",
+]

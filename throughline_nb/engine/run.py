@@ -127,9 +127,10 @@ class Run:
         """Merge a pending hand edit of the project."""
         absorbed = self.project.absorb(self.stamp("user"))
         if absorbed is not None:
-            self._heard(absorbed)
+            self.heard(absorbed)
 
-    def _heard(self, absorbed: Absorbed) -> None:
+    def heard(self, absorbed: Absorbed) -> None:
+        """Tell of a hand edit that was merged."""
         if self.state is not None:  # a chat hears of it in its status line
             self.engine.heard(absorbed, self.state)
             return
@@ -149,6 +150,6 @@ class Run:
                 self.state.changed = self.turn
             return edited.ledger, edited.sentence
 
-        snapshot = self.project.change(apply, self.stamp(), self._heard)
+        snapshot = self.project.change(apply, self.stamp(), self.heard)
         self.edited = made[0].id
         return made[0], snapshot

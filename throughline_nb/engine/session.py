@@ -71,6 +71,7 @@ class Engine:
         self._chats: dict[ChatKey, Chat] = {}
         self._open: dict[str, Project] = {}
         self.news: list[str] = []
+        self.watch: Callable[[str, int, int], object] = lambda _what, _done, _total: None
         self.form: Mapping[str, Any] = {}
         self._begun = False
         self._lock = threading.Lock()
@@ -219,7 +220,7 @@ class Engine:
             state = self.fresh(chat)
             if state.project:
                 state.due = True
-                self._keep(key, state)
+                self.keep(key, state)
 
     # --- what commands and the preprocessor call ------------------------------------------
 
@@ -349,7 +350,7 @@ class Engine:
             log.info(line)
             self.news.append(line)
 
-    def _keep(self, key: ChatKey, state: ChatState) -> None:
+    def keep(self, key: ChatKey, state: ChatState) -> None:
         """Save a chat's state behind what was done, which stands whether this works or not."""
         try:
             self.chats.save(key, state)
@@ -378,7 +379,7 @@ class Engine:
                 yield Run(self, actor, via, key=key, turn=turn, project=bound)
                 return
             yield self._run(chat, actor, via, turn)
-            self._keep(key, state)
+            self.keep(key, state)
 
     def _run(self, chat: Chat, actor: Any, via: str, turn: int) -> Run:
         project = self.project_of(chat.state)

@@ -207,7 +207,9 @@ def _status_notices(chat: "Chat", ledger: Ledger) -> list[str]:
 
 def _command(engine: "Engine", chat: "Chat", line: str, turn: int) -> Outcome:
     """Execute a command; the message becomes an instruction to say what came of it."""
-    typed = neutral(clip(f"/tl {line}".strip(), 80))
+    from throughline_nb.store.sharing.addresses import without_secret  # noqa: PLC0415 - rarely
+
+    typed = neutral(clip(without_secret(f"/tl {line}".strip()), 80))
     try:
         reply = engine.run_in(chat, line, turn)
     except ThroughLineError as error:

@@ -74,9 +74,14 @@ def _subcommand(operation: Operation) -> click.Command:
             click.Option(["--graph"], is_flag=True, help="As git draws it, raw edits included.")
         )
 
-    def execute(*, graph: bool = False, **given: Any) -> None:
+    if operation.name in {"share", "sync"}:
+        params.append(click.Option(["--bundle"], metavar="FILE", help="One file, no server."))
+        params[0].required = False
+
+    def execute(*, graph: bool = False, bundle: str | None = None, **given: Any) -> None:
         from throughline_nb.engine.session import Engine  # noqa: PLC0415
         from throughline_nb.hosts.lmstudio.files import LMStudioChats  # noqa: PLC0415
+        from throughline_nb.hosts.progress import Bar  # noqa: PLC0415
         from throughline_nb.ledger.fence import neutral  # noqa: PLC0415
 
         place: Place = click.get_current_context().obj
@@ -85,12 +90,15 @@ def _subcommand(operation: Operation) -> click.Command:
             for value in given.values()
             if value
         )
+        if bundle is not None:
+            words = f"--bundle {bundle} {words}"
         # A home that was named may hold chats that LM Studio never had, such as replayed ones.
         engine = Engine(
             place.home,
             chat_exists=None if place.given else LMStudioChats(),
             host_problems=_lmstudio_problems,
         )
+        engine.watch = Bar()
         reply = engine.command(
             f"{operation.name} {words}".strip(),
             project=place.project or _standing_in(place.home),
@@ -191,6 +199,25 @@ def clean(place: Place, *, dry_run: bool) -> None:
             f"No chat is taken for deleted: {chats.folder} is missing, empty or cannot be read."
         )
     click.echo("\n".join(lines) or "Nothing to clean up.")
+
+
+@cli.command()
+@click.argument("remote")
+@click.argument("name", required=False, default="")
+@click.pass_obj
+def clone(place: Place, remote: str, name: str) -> None:
+    """Take a project from a remote, or from a file of `share --bundle`, to work on it here.
+
+    REMOTE is a folder, an ssh address (user@host:path), an https address or the file. The project
+    keeps its name unless NAME is given, and can be opened in any chat.
+    """
+    from throughline_nb.engine.session import Engine  # noqa: PLC0415 - see above
+    from throughline_nb.engine.sharing import cloned  # noqa: PLC0415
+    from throughline_nb.hosts.progress import Bar  # noqa: PLC0415
+
+    engine = Engine(place.home)
+    engine.watch = Bar()
+    click.echo(_for_a_shell(cloned(engine, remote, name).text))
 
 
 @cli.command(hidden=True)

@@ -21,9 +21,8 @@ _IMITATION = re.compile(r"[\[［【]\s*(?=(?:end\s+)?through\s*line)", re.IGNORE
 _UNSEEN = {"Cc", "Cs", "Zl", "Zp"}
 """Unicode categories of what breaks a line, moves a cursor, or is half a character."""
 
-_BLOCK = re.compile(
-    r"\n*^\[throughLine: .*?^\[end throughLine\][^\S\n]*$", re.MULTILINE | re.DOTALL
-)
+_BEGINNING = "[throughLine: "
+"""How each of our opening lines begins."""
 
 
 def fenced(lines: Iterable[str], opening: str = OPENING) -> str:
@@ -32,8 +31,38 @@ def fenced(lines: Iterable[str], opening: str = OPENING) -> str:
 
 
 def without_blocks(text: str) -> str:
-    """``text`` without what we added to it: what its author wrote."""
-    return _BLOCK.sub("", text) if "[throughLine: " in text else text
+    """``text`` without what we added to it: what its author wrote.
+
+    A block goes from an opening line to the next closing line, with the line breaks before it. One
+    pass, since a page that a tool read may hold any number of lines that begin like ours.
+    """
+    kept, at = [], 0
+    while (start := _line_with(text, _BEGINNING, at)) >= 0:
+        end = _closed(text, start)
+        if end < 0:
+            break
+        kept.append(text[at:start].rstrip("\n"))
+        at = end
+    return "".join([*kept, text[at:]])
+
+
+def _line_with(text: str, beginning: str, at: int) -> int:
+    """Where the next line that begins so starts; -1 if none does."""
+    at = text.find(beginning, at)
+    while at > 0 and text[at - 1] != "\n":
+        at = text.find(beginning, at + 1)
+    return at
+
+
+def _closed(text: str, at: int) -> int:
+    """Where the next closing line ends; -1 if there is none."""
+    while (at := _line_with(text, CLOSING, at)) >= 0:
+        at += len(CLOSING)
+        end = text.find("\n", at)
+        end = len(text) if end < 0 else end
+        if not text[at:end].strip():
+            return end
+    return -1
 
 
 def has_digest(text: str) -> bool:

@@ -11,7 +11,14 @@ No conflict marker ever stands in the result, and no merge waits for a person.
 
 import msgspec
 
-from throughline_nb.ledger.merge_entry import Merger, MergeText, Preferred, edited, reset_state
+from throughline_nb.ledger.merge_entry import (
+    Merger,
+    MergeText,
+    Prefer,
+    Preferred,
+    edited,
+    reset_state,
+)
 from throughline_nb.ledger.merge_ids import KeepsIds, tell_apart
 from throughline_nb.ledger.merge_order import merge_order
 from throughline_nb.ledger.merge_prose import merge_meta, merge_prose
@@ -23,7 +30,7 @@ from throughline_nb.ledger.model import (
     numbers_after,
 )
 
-__all__ = ["KeepsIds", "MergeText", "Merged", "Preferred", "merge"]
+__all__ = ["KeepsIds", "MergeText", "Merged", "Prefer", "Preferred", "merge"]
 
 
 class Merged(msgspec.Struct, frozen=True):
@@ -43,7 +50,7 @@ def merge(
     ours: Ledger,
     theirs: Ledger,
     *,
-    prefer: Preferred = "theirs",
+    prefer: Prefer = "theirs",
     keeps_ids: KeepsIds = "ours",
     merge_text: MergeText | None = None,
 ) -> Merged:
@@ -57,7 +64,8 @@ def merge(
         base: What both sides started from; an empty :class:`Ledger` for unrelated histories.
         ours: The one side, such as HEAD.
         theirs: The other side, such as a hand edit.
-        prefer: Side that stands where both changed one thing in different ways.
+        prefer: Side that stands where both changed one thing in different ways, or a function
+            that says it for an id (or ``Goal``, ``Plan``, ``Notes``) and the name of a field.
         keeps_ids: Which of two new entries under one id keeps it: that of ``ours`` or ``theirs``,
             or the ``older`` (smaller ``added``, then text). The other gets the next free number.
         merge_text: ``merge_text(base, ours, theirs)`` merges running text (note, reason, prose),
@@ -79,8 +87,10 @@ def merge(
         for section in SECTIONS
     }
     merged = Ledger(
-        project=merger.atomic("The project's name", base.project, ours.project, theirs.project),
-        goal=merger.atomic("The goal", base.goal, ours.goal, theirs.goal),
+        project=merger.atomic(
+            "Project", "", base.project, ours.project, theirs.project, name="The project's name"
+        ),
+        goal=merger.atomic("Goal", "", base.goal, ours.goal, theirs.goal, name="The goal"),
         prose=(),
         meta=merge_meta(base.meta, ours.meta, theirs.meta, merger),
         next=apart.next,
@@ -117,7 +127,7 @@ def _section(
         tuple(at_base),
         tuple(at_ours),
         tuple(at_theirs),
-        prefer=merger.prefer,
+        prefer=merger.side("Plan"),
         ours_first=first is ours,
     )
     if clash:

@@ -12,6 +12,9 @@ from throughline_nb.ledger.model import ENGINE_FIELDS, Entry
 from throughline_nb.ledger.sources import first_state
 
 Preferred = Literal["ours", "theirs"]
+Prefer = Preferred | Callable[[str, str], Preferred]
+"""The side that stands, or what says it for an id (``Goal``, ``Plan``, ``Notes``) and a field."""
+
 T = TypeVar("T")
 MergeText = Callable[[str, str, str], str | None]
 
@@ -31,12 +34,12 @@ class Merger:
     """Decides between two values of one thing, and collects what a person should know.
 
     Args:
-        prefer: Side that stands on a conflict.
+        prefer: Side that stands on a conflict, or what says it.
         merge_text: Merger of running text, or None.
     """
 
-    def __init__(self, prefer: Preferred, merge_text: MergeText | None) -> None:
-        self.prefer: Preferred = prefer
+    def __init__(self, prefer: Prefer, merge_text: MergeText | None) -> None:
+        self.prefer: Prefer = prefer
         self.merge_text = merge_text
         self.notices: list[str] = []
 
@@ -44,15 +47,23 @@ class Merger:
         """Add a notice."""
         self.notices.append(notice)
 
-    def preferred(self, ours: T, theirs: T) -> T:
-        """The value of the preferred side."""
-        return ours if self.prefer == "ours" else theirs
+    def side(self, ident: str, field: str = "") -> Preferred:
+        """The side that stands where both changed one thing."""
+        return self.prefer if isinstance(self.prefer, str) else self.prefer(ident, field)
 
-    def atomic(self, name: str, base: str, ours: str, theirs: str) -> str:
+    def preferred(self, ours: T, theirs: T, ident: str, field: str = "") -> T:
+        """The value of the preferred side."""
+        return ours if self.side(ident, field) == "ours" else theirs
+
+    def atomic(
+        self, ident: str, field: str, base: str, ours: str, theirs: str, *, name: str = ""
+    ) -> str:
         """Merge a value that is taken whole; a change stands against a deletion.
 
         Args:
-            name: What it is, as a sentence begins, such as ``F12's text``.
+            ident: Id of the entry, or what else it belongs to.
+            field: The field.
+            name: What it is, as a sentence begins; such as ``F12's text`` if empty.
             base: Value before.
             ours: Value on our side.
             theirs: Value on their side.
@@ -61,24 +72,28 @@ class Merger:
             return ours
         if ours == base:
             return theirs
-        kept = self.preferred(ours, theirs) if ours and theirs else ours or theirs
+        kept = self.preferred(ours, theirs, ident, field) if ours and theirs else ours or theirs
         if loosely(ours) != loosely(theirs):
             lost = theirs if kept == ours else ours
+            name = name or f"{ident}'s {field}"
             self.say(
                 f"{name} was changed on both sides: kept “{clip(kept, _QUOTED)}”, not taken "
                 + (f"“{clip(lost, _QUOTED)}”." if lost else "its deletion.")
             )
         return kept
 
-    def running(self, name: str, base: str, ours: str, theirs: str, *, lines: bool = False) -> str:
+    def running(
+        self, ident: str, field: str, base: str, ours: str, theirs: str, *, name: str = ""
+    ) -> str:
         """Merge running text by words, and as :meth:`atomic` where that conflicts.
 
         Args:
-            name: What it is, as a sentence begins.
+            ident: Id of the entry; of prose, which may have more than one line, its place.
+            field: The field; empty for prose.
+            name: What it is, as a sentence begins; as in :meth:`atomic` if empty.
             base: Text before.
             ours: Text on our side.
             theirs: Text on their side.
-            lines: Whether the text may have more than one line.
         """
         if theirs in (ours, base):
             return ours
@@ -87,8 +102,8 @@ class Merger:
         if ours and theirs and self.merge_text is not None:
             merged = self.merge_text(base, ours, theirs)
             if merged is not None:
-                return merged.strip() if lines else " ".join(merged.split())
-        return self.atomic(name, base, ours, theirs)
+                return " ".join(merged.split()) if field else merged.strip()
+        return self.atomic(ident, field, base, ours, theirs, name=name)
 
     def entry(self, base: Entry, ours: Entry, theirs: Entry) -> Entry:
         """Merge one entry that stands on all three sides under one id."""
@@ -96,7 +111,7 @@ class Merger:
             return reset_state(base, ours, (ours,))
         if ours == base:
             return reset_state(base, theirs, (theirs,))
-        first, second = self.preferred((ours, theirs), (theirs, ours))
+        first, second = self.preferred((ours, theirs), (theirs, ours), base.id, "text")
         merged = reset_state(base, self._fields(base, ours, theirs), (first, second))
         if ours.retracted != theirs.retracted and merged.retracted and not base.retracted:
             changed = theirs if ours.retracted else ours
@@ -115,10 +130,10 @@ class Merger:
 
     def _fields(self, base: Entry, ours: Entry, theirs: Entry) -> Entry:
         ident = ours.id
-        text = self.atomic(f"{ident}'s text", base.text, ours.text, theirs.text)
+        text = self.atomic(ident, "text", base.text, ours.text, theirs.text)
         writer = ours if text == ours.text else theirs
         if text == base.text or ours.text == theirs.text:
-            writer = self.preferred(ours, theirs)
+            writer = self.preferred(ours, theirs, ident, "text")
         values = {"id": ident, "text": text}
         for name in ours.section.fields:
             old: str = getattr(base, name)
@@ -129,15 +144,15 @@ class Merger:
             elif our == old:
                 value = their
             elif name in RUNNING:
-                value = self.running(f"{ident}'s {name}", old, our, their)
+                value = self.running(ident, name, old, our, their)
             elif name == "because":
-                value = _ids(old, *self.preferred((our, their), (their, our)))
+                value = _ids(old, *self.preferred((our, their), (their, our), ident, name))
             elif name == "state":
                 value = max(our, their, key=_strength)
             elif name in QUIET:
                 value = getattr(writer, name)
             else:
-                value = self.atomic(f"{ident}'s {name}", old, our, their)
+                value = self.atomic(ident, name, old, our, their)
             values[name] = value
         if "state" in values and "missing" in values:
             values["missing"] = _missing(values["state"], base, ours, theirs, values["missing"])

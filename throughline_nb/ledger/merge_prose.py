@@ -49,10 +49,13 @@ def merge_meta(base: _Meta, ours: _Meta, theirs: _Meta, merger: Merger) -> _Meta
         return theirs
     old, our, their = _numbered(base), _numbered(ours), _numbered(theirs)
     found: list[tuple[str, str]] = []
-    for key in merger.preferred({**our, **their}, {**their, **our}):
+    for key in merger.preferred({**our, **their}, {**their, **our}, "Front matter"):
         values = (old.get(key), our.get(key), their.get(key))
         if (key in our and key in their) or key not in old or _kept(*values):
-            value = merger.atomic(f"Front matter “{key[0]}”", *(value or "" for value in values))
+            name = f"Front matter “{key[0]}”"
+            value = merger.atomic(
+                "Front matter", key[0], *(value or "" for value in values), name=name
+            )
             found.append((key[0], value))
     return tuple(found)
 
@@ -84,11 +87,11 @@ def _by_place(
         place = key[0]
         before, one, two = old.get(key), our.get(key), their.get(key)
         if one is not None and two is not None and before is None:
-            both = "\n\n".join(merger.preferred((one, two), (two, one)))
+            both = "\n\n".join(merger.preferred((one, two), (two, one), "Notes"))
             text = one if two in one else two if one in two else both
         elif one is not None and two is not None:
             name = f"The text at “{place}”"
-            text = merger.running(name, before or "", one, two, lines=True)
+            text = merger.running(place, "", before or "", one, two, name=name)
         else:
             text = one if one is not None else two or ""
             if before is not None:

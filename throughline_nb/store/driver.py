@@ -15,6 +15,9 @@ from throughline_nb.store import gitrun
 from throughline_nb.store.files import write_atomic
 from throughline_nb.store.ledgers import text_of, version_in
 
+ATTRIBUTES = b"ledger.md text eol=lf merge=throughline -filter -ident -working-tree-encoding\n"
+"""What git is told of the ledger in a place that no commit changes."""
+
 SECTION = '[merge "throughline"]'
 
 
@@ -27,24 +30,40 @@ def merge_driver(base: Path, ours: Path, theirs: Path) -> int:
     Returns:
         0, or 1 where a side is no ledger: git then reports a conflict, and ``ours`` stands.
     """
-    text = ours.read_bytes()
     try:
-        old = base.read_bytes()
-        start = read(text_of(old)).ledger if old.strip() else Ledger()
-        left = read(text_of(text), start).ledger
-        right = read(text_of(theirs.read_bytes()), start).ledger
+        text, notices = merged(base.read_bytes(), ours.read_bytes(), theirs.read_bytes())
     except UnreadableLedger as error:
         sys.stderr.write(f"ledger.md could not be merged: {error}\n")
         return 1
-    done = merge(start, left, right, prefer="ours", keeps_ids="older", merge_text=gitrun.merge_text)
-    for notice in done.notices:
+    for notice in notices:
         sys.stderr.write(f"{notice}\n")
-    write_atomic(ours, write(done.ledger, version_in(text_of(text))).encode("utf-8"), durable=False)
+    write_atomic(ours, text, durable=False)
     return 0
 
 
+def merged(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, tuple[str, ...]]:
+    """Merge three texts of a ledger; the result is an edit of the version of ``ours``.
+
+    Returns:
+        The merged text, and notices.
+
+    Raises:
+        UnreadableLedger: A side is no ledger.
+    """
+    start = read(text_of(base)).ledger if base.strip() else Ledger()
+    left = read(text_of(ours), start).ledger
+    right = read(text_of(theirs), start).ledger
+    done = merge(start, left, right, prefer="ours", keeps_ids="older", merge_text=gitrun.merge_text)
+    return write(done.ledger, version_in(text_of(ours))).encode("utf-8"), done.notices
+
+
 def configure(git: Path) -> None:
-    """Say in ``.git/config`` how to run the driver, unless an installation that stands does."""
+    """Say in ``.git/config`` how to run the driver, unless an installation that stands does.
+
+    Which file it merges stands in ``.git/info/attributes``, too, which goes before whatever a
+    ``.gitattributes`` says that came from elsewhere, or is gone.
+    """
+    _attribute(git)
     try:
         text = (git / "config").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -54,6 +73,19 @@ def configure(git: Path) -> None:
     with suppress(StoreError):  # a folder that cannot be written is still read
         gitrun.run(git, "config", "merge.throughline.name", "throughLine ledger")
         gitrun.run(git, "config", "merge.throughline.driver", command())
+
+
+def _attribute(git: Path) -> None:
+    path = git / "info" / "attributes"
+    try:
+        text = path.read_bytes() if path.exists() else b""
+        if ATTRIBUTES in text:
+            return
+        path.parent.mkdir(exist_ok=True)
+        own = text + b"\n" if text and not text.endswith(b"\n") else text
+        write_atomic(path, own + ATTRIBUTES, durable=False)
+    except (OSError, StoreError):  # as below
+        return
 
 
 def command() -> str:

@@ -30,7 +30,7 @@ _LINE_END: Final = "\x1f"
 """Stands for the end of a line where every word has a line of its own."""
 
 _NULL: Final = "/dev/null"  # git for Windows knows this name, too
-_NEUTRAL: Final = {
+NEUTRAL: Final = {
     "core.hooksPath": _NULL,
     "core.fsmonitor": "false",
     "core.autocrlf": "false",
@@ -97,7 +97,7 @@ def run(
     Raises:
         StoreError: git is missing, or ended with another code.
     """
-    options = [part for key, value in _NEUTRAL.items() for part in ("-c", f"{key}={value}")]
+    options = [part for key, value in NEUTRAL.items() for part in ("-c", f"{key}={value}")]
     command = [executable(), *options, *arguments]
     place = cwd if cwd is not None else git.parent if git is not None else None
     try:

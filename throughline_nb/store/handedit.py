@@ -5,6 +5,7 @@ is lost even where reading fails; then a merge commit joins them to the branch.
 """
 
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -26,6 +27,7 @@ from throughline_nb.store.ledgers import (
 )
 from throughline_nb.store.objects import LEDGER_FILE, Commit, message, object_id
 from throughline_nb.store.records import Absorbed, Stamp, Tip
+from throughline_nb.store.sharing import unmerged
 
 if TYPE_CHECKING:
     from throughline_nb.store.project import Project
@@ -107,6 +109,11 @@ def _own_commits(project: "Project", tip: Tip, stamp: Stamp, notices: list[str])
         after, found = _merged(project, start, start, raw)
     except UnreadableLedger as error:
         after, found = start, [_UNREAD.format(tip.head[:8], error)]
+        if len(repo.commit(tip.head).parents) > 1:  # a merge that was committed with its markers
+            from throughline_nb.store.sharing.views import view  # noqa: PLC0415 - uses this module
+
+            seen = view(repo, tip.head, project.slug)
+            after = _without_purged(project, seen.ledger)[0] if seen is not None else after
     notices += found
     after = project.finished(start, sign(start, after, stamp.now), "user")
     subject = sentence(changes(start, after)) or "Commit of your own joined"
@@ -116,6 +123,8 @@ def _own_commits(project: "Project", tip: Tip, stamp: Stamp, notices: list[str])
 def _edit(project: "Project", tip: Tip, raw: bytes, stamp: Stamp, notices: list[str]) -> Tip:
     """Merge one saved text into the branch."""
     repo, ours = project.repo, tip.now.ledger
+    if unmerged.MARK in raw:
+        raw = unmerged.resolved(project, raw, stamp.now) or raw
     try:
         base = _written_from(project, tip.head, raw)
         start = snapshot(repo, base, project.slug).ledger
@@ -197,11 +206,7 @@ def _rescue(project: "Project", tip: Tip, raw: bytes, why: str, stamp: Stamp) ->
     """Keep what cannot be read: beside the ledger, and below ``refs/throughline/rescue/``."""
     repo = project.repo
     moment = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(stamp.now))
-    path = project.path / f"ledger.edit-not-applied-{moment}.md"
-    number = 1
-    while path.exists() and path.read_bytes() != raw:
-        number += 1
-        path = project.path / f"ledger.edit-not-applied-{moment}-{number}.md"
+    path = beside_name(project, raw, stamp.now)
     write_atomic(path, raw)
     draft = repo.draft()
     commit = draft.commit(
@@ -218,6 +223,17 @@ def _rescue(project: "Project", tip: Tip, raw: bytes, why: str, stamp: Stamp) ->
         f"ledger.md as it was saved could not be read ({why}); it is kept as {path.name}, and the "
         "last version stands in its place."
     )
+
+
+def beside_name(project: "Project", raw: bytes, now: float) -> Path:
+    """Where a text that is not applied is kept, beside the ledger."""
+    moment = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(now))
+    path = project.path / f"ledger.edit-not-applied-{moment}.md"
+    number = 1
+    while path.exists() and path.read_bytes() != raw:
+        number += 1
+        path = project.path / f"ledger.edit-not-applied-{moment}-{number}.md"
+    return path
 
 
 def sign(before: Ledger, after: Ledger, now: float) -> Ledger:

@@ -69,6 +69,15 @@ class LooseObjects:
             raise DamagedError(Path(path))
         return kind, data
 
+    def size(self, ident: str) -> int | None:
+        """Bytes of an object's content, of which only the head is unpacked; None as in read."""
+        try:
+            with self.path(ident).open("rb") as file:
+                head = zlib.decompressobj().decompress(file.read(256), 64)
+            return int(head.partition(b"\x00")[0].split()[1])
+        except (OSError, zlib.error, ValueError, IndexError):
+            return None
+
     def write(
         self, items: Iterable[Item], *, durable: bool = True, also: Sequence[int] = ()
     ) -> None:

@@ -5,6 +5,7 @@ lock, first merges what a person wrote, then makes one commit of one change.
 """
 
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 
@@ -34,6 +35,7 @@ from throughline_nb.store.records import (
     next_version,
 )
 from throughline_nb.store.repo import Draft, Repo
+from throughline_nb.store.sharing import unmerged
 from throughline_nb.store.workfile import WorkFile
 
 
@@ -128,9 +130,10 @@ class Project:
         Returns:
             What it changed, None where nothing was pending.
         """
-        refs.ensure_on_main(self.repo.git, self.slug)
-        if not handedit.pending(self):
-            return None
+        if not os.path.exists(f"{self.repo.git}/MERGE_HEAD"):  # noqa: PTH110 - every turn
+            refs.ensure_on_main(self.repo.git, self.slug)
+            if not handedit.pending(self):
+                return None
         with self.writing():
             return handedit.absorb(self, stamp).absorbed
 
@@ -202,6 +205,7 @@ class Project:
         undoes: str = "",
         draft: Draft | None = None,
         files: Mapping[str, str] | None = None,
+        onto: str = "",
     ) -> Tip:
         """Make one version of ``after`` and move the branch to it; under the lock.
 
@@ -215,6 +219,7 @@ class Project:
             undoes: Version that it takes back.
             draft: Objects to be written with it.
             files: Other files that it changes, by name: ids of blobs in ``draft``.
+            onto: Id of a tree, in ``draft`` or stored, whose other files it keeps.
         """
         repo = self.repo
         version = next_version(tip.now.version)
@@ -233,7 +238,7 @@ class Project:
             author,
             stamp.now,
             describe(sentence, stamp, version, undoes),
-            onto=repo.commit(files_of).tree if files_of else None,
+            onto=onto or (repo.commit(files_of).tree if files_of else None),
         )
         with repo.explained(), self.file.prepared(data, blob) as handle:
             draft.store([handle])
@@ -365,6 +370,8 @@ class Project:
                 )
             gitrun.require()
             refs.sweep(git)
+            if refs.under_way(git):
+                unmerged.heal(self, time.time())
             refs.ensure_on_main(git, self.slug)
             blob = self.repo.file(self.repo.head())
             with suppress(UnreadableLedger):

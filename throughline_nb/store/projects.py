@@ -45,6 +45,10 @@ __all__ = [
 
 _NEW = ".new-"
 _GONE = ".gone-"
+_CLONE = ".clone-"
+
+_CLONE_SECONDS = 86400.0
+"""Age from which the folder of a clone is one that a killed process left."""
 
 
 class Projects:
@@ -141,6 +145,39 @@ class Projects:
             finally:
                 remove_tree(building.path)
         return project
+
+    @contextmanager
+    def building(self) -> Iterator[Project]:
+        """A folder in which a project is put together; removed unless it was settled."""
+        self.home.ensure_writable()
+        made = Project(self.home, f"{_CLONE}{os.urandom(6).hex()}")
+        made.path.mkdir(parents=True)
+        try:
+            yield made
+        finally:
+            remove_tree(made.path)
+
+    def settle(self, building: Project, name: str) -> Project:
+        """Give a project that was put together its name.
+
+        Raises:
+            RefusedError: The name was taken meanwhile.
+            StoreError: The folder cannot be renamed.
+        """
+        project = Project(self.home, name)
+        with self._moving():
+            if project.path.exists():
+                raise RefusedError(f"There is a project “{name}” already; nothing was changed.")
+            try:
+                building.path.rename(project.path)
+                sync_folder(self.home.projects)
+            except OSError as error:
+                raise StoreError(
+                    f"{project.path} could not be made ({reason(error)}); nothing was changed: "
+                    "check the home's permissions and free space."
+                ) from error
+            unmark(self.home, name)  # of a project that had the name before
+        return self.open(name)
 
     def rename(self, name: str, new: str, stamp: Stamp | None = None) -> Project:
         """Give a project another slug: its folder, and the name in its ledger.
@@ -258,9 +295,18 @@ class Projects:
         self.home.projects.mkdir(exist_ok=True)
         with lock(self.home.locks / ".projects.lock"):
             for left in self.home.projects.glob(".*"):
-                if left.name.startswith((_NEW, _GONE)):  # of a process that was killed
+                if left.name.startswith((_NEW, _GONE)) or (
+                    left.name.startswith(_CLONE) and _age(left) > _CLONE_SECONDS
+                ):  # of a process that was killed
                     remove_tree(left)
             yield
+
+
+def _age(path: Path) -> float:
+    try:
+        return time.time() - path.stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 class _Taken:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from throughline_nb.store.project import Project
 
 PURGED = "throughline/purged"
+SHARED = "throughline/purged-shared"
 NEW = ".git.purged"
 OLD = ".git.before"
 
@@ -93,8 +94,12 @@ def purge(project: "Project", idents: list[str], stamp: Stamp) -> None:
         rebuild.run()
         _copy(project.repo.git, fresh.git)
         (fresh.git / PURGED).parent.mkdir(exist_ok=True)
-        known = sorted({*purged(repo.git), *idents})
-        (fresh.git / PURGED).write_text("\n".join(known), encoding="ascii", newline="\n")
+        for name, old, new in (
+            (PURGED, purged(repo.git), idents),
+            (SHARED, purged_and_shared(repo.git), _left(repo, idents)),
+        ):
+            known = "\n".join(sorted({*old, *new}))
+            (fresh.git / name).write_text(known, encoding="ascii", newline="\n")
         # killed after the swap, the ledger.md that stands there is no hand edit
         project.file.hand_over(fresh.git, project.tip())
         successor = type(project)(project.home, building.name)
@@ -123,11 +128,45 @@ def purge(project: "Project", idents: list[str], stamp: Stamp) -> None:
 
 def purged(git: Path) -> frozenset[str]:
     """Ids of the entries that were purged here; an older copy must not bring them back."""
+    return _noted(git, PURGED)
+
+
+def purged_and_shared(git: Path) -> frozenset[str]:
+    """Those that had left this machine before, so that a remote may still have them.
+
+    Another machine may have given the id of one that had not left to an entry of its own.
+    """
+    return _noted(git, SHARED)
+
+
+def _noted(git: Path, name: str) -> frozenset[str]:
     try:
-        text = (git / PURGED).read_text(encoding="ascii")
+        text = (git / name).read_text(encoding="ascii")
     except (OSError, UnicodeDecodeError):
         return frozenset()
     return frozenset(text.split())
+
+
+def readmit(git: Path, idents: frozenset[str]) -> None:
+    """Let entries with these ids in again: another machine gave them to entries of its own."""
+    known = purged(git)
+    if known & idents - purged_and_shared(git):
+        kept = sorted(known - (idents - purged_and_shared(git)))
+        write_atomic(git / PURGED, "\n".join(kept).encode("ascii"))
+
+
+def _left(repo: Repo, idents: list[str]) -> list[str]:
+    """Those of the entries that stand in a history that left this machine."""
+    known = refs.list_refs(repo.git, "refs/")
+    sent = [
+        ident
+        for name, ident in known.items()
+        if name.startswith(("refs/remotes/", "refs/throughline/published", "refs/throughline/bund"))
+    ]
+    if not sent:
+        return []
+    texts = [data for _, data in _ledgers(repo, *sent)]
+    return [ident for ident in idents if any(Redactor([ident]).names(data) for data in texts)]
 
 
 def finish(path: Path) -> None:
@@ -162,14 +201,29 @@ class Rebuild:
         own = refs.list_refs(self._old.git, "refs/")
         spoilt = [n for n, i in own.items() if n.startswith(refs.RESCUE) and self._spoilt(i)]
         without = [f"--exclude={name}" for name in spoilt]
-        commits = list(self._old.log("--topo-order", "--reverse", *without, *_OWN))
+        # packing them afterwards is durable
+        self._copy(list(self._old.log("--topo-order", "--reverse", *without, *_OWN)), durable=False)
+        self._name(own, spoilt)
+
+    def _copy(self, commits: list[Commit], *, durable: bool) -> None:
         for start in range(0, len(commits), _BATCH):
             batch = commits[start : start + _BATCH]
             self._fetch(batch)
             for commit in batch:
                 self._commit(commit)
-            self._objects.write(self._items, durable=False)  # packing them afterwards is durable
+            self._objects.write(self._items, durable=durable)
             self._items.clear()
+
+    def branch(self, ident: str) -> str:
+        """Copy one history, durably, and no refs.
+
+        Returns:
+            Id of its last commit as it is now.
+        """
+        self._copy(list(self._old.log("--topo-order", "--reverse", ident)), durable=True)
+        return self._commits[ident]
+
+    def _name(self, own: dict[str, str], spoilt: list[str]) -> None:
         for name, ident in own.items():
             if name in spoilt or name.startswith(("refs/remotes/", "refs/stash", "refs/notes/")):
                 continue
@@ -265,9 +319,9 @@ class Rebuild:
         return made.id
 
 
-def _ledgers(repo: Repo) -> list[tuple[str, bytes]]:
-    """Every text that ``ledger.md`` ever had, by id."""
-    done = gitrun.run(repo.git, "rev-list", "--objects", *_OWN, "--", LEDGER_FILE)
+def _ledgers(repo: Repo, *heads: str) -> list[tuple[str, bytes]]:
+    """Every text that ``ledger.md`` ever had, by id; below these commits if any are named."""
+    done = gitrun.run(repo.git, "rev-list", "--objects", *(heads or _OWN), "--", LEDGER_FILE)
     idents = [
         line.split(b" ", 1)[0].decode()
         for line in done.stdout.splitlines()

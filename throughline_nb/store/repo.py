@@ -198,6 +198,11 @@ class Repo:
             return commit
         return msgspec.structs.replace(commit, parents=()) if commit.id in ends else commit
 
+    def size(self, ident: str) -> int:
+        """Bytes of an object, known before they are read."""
+        found = self._loose.size(ident)
+        return found or int(gitrun.run(self.git, "cat-file", "-s", ident).stdout)
+
     # Writing, in this order: objects, branch, index
 
     def draft(self) -> "Draft":
@@ -335,13 +340,18 @@ class Draft:
         entries = self._repo.tree(tree) if tree else ()
         for name, blob in files.items():
             entries = replace_file(entries, name, blob)
-        data = format_tree(entries)
-        ident = self._add(b"tree", data)
-        _keep(_trees, ident, parse_tree(data))
+        ident = self.tree(entries)
         raw = format_commit(ident, parents, author, time, message)
         commit = self._add(b"commit", raw)
         _keep(_commits, commit, parse_commit(commit, raw))
         return commit
+
+    def tree(self, entries: Iterable[TreeEntry]) -> str:
+        """Add a folder."""
+        data = format_tree(entries)
+        ident = self._add(b"tree", data)
+        _keep(_trees, ident, parse_tree(data))
+        return ident
 
     def store(self, also: Sequence[int] = ()) -> None:
         """Write all of it durably, and sync open files with it."""

@@ -1,0 +1,1 @@
+"""Sharing a project through a git remote: addresses, transport, checks, merging, bundles."""
