@@ -94,6 +94,15 @@ def test_the_page_on_notebooks_is_true(tmp_path):
     assert "stale" not in "".join(shown)
 
 
+def test_the_cells_of_the_readme_bind_a_notebook_and_verify_a_finding(tmp_path):
+    page = (FOLDER.parent / "README.md").read_text(encoding="utf-8")
+    cells = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    with Kernel(tmp_path) as kernel:
+        for cell in cells:
+            kernel.run(cell)
+        assert "F1. Peak memory was 6.1 GB. (verified;" in said(kernel.run("%tl"))
+
+
 def test_a_model_server_gets_the_tools_and_its_calls_are_executed(tmp_path):
     script = [
         [
