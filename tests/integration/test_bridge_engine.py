@@ -1,5 +1,7 @@
 """What the engine does for hosts that hand over a history in parts, and restart."""
 
+import re
+
 import pytest
 from chat_host import ChatHost
 
@@ -42,9 +44,9 @@ def proved(host, monkeypatch):
         seen.append(messages[0].turn)
         return real(messages, tools)
 
-    monkeypatch.setattr(intake, "proofs_of", noting)
-    host.say("go on")
-    monkeypatch.undo()
+    with monkeypatch.context() as patched:
+        patched.setattr(intake, "proofs_of", noting)
+        host.say("go on")
     return seen
 
 
@@ -177,3 +179,40 @@ class TestDeletedChats:
         monkeypatch.setattr(type(host.engine.recalls._held(host.key)), "busy", True)
         assert self.cleaned(host.engine, host.key) == []
         assert host.engine.chats.folder(host.key).exists()
+
+
+def test_a_long_history_is_proved_a_part_a_turn(host, monkeypatch):
+    """Meanwhile what is proved already verifies, and what is not yet is not said to be not read."""
+    monkeypatch.setattr(intake, "PROVED_AT_ONCE", 1000)
+    other = ChatHost(host.engine, "another")
+    for number in range(1, 41):
+        url = f"{URL}/{number}"
+        text = f"Server {number} listens on port {7000 + number}. " + "x" * 100
+        call = {"turn": number, "tool": "read_webpage", "call_id": str(number)}
+        other.turns.append(
+            [
+                Message(turn=number, role="user", text=f"Message {number}"),
+                Message(role="assistant", args={"url": url}, **call),
+                Message(role="tool", text=text, **call),
+            ]
+        )
+    host.engine.command("open compare-servers", key=other.key)
+    for number in (1, 40, 99):
+        claim = f"Server {number} listens on {7000 + number}"
+        source = f"{URL}/{number}"
+        host.engine.call(
+            other.key,
+            "ledger_record",
+            {"kind": "finding", "text": claim, "source": source},
+            turn=40,
+        )
+    states, counts = [], []
+    for _ in range(9):
+        counts.append(len(proved(other, monkeypatch)))
+        view = other.engine.call(other.key, "ledger_view", {})
+        states.append(re.findall(r"(?m)^F\d+\..*?\((verified|unverified|not read)", view))
+    assert max(counts) < 10
+    assert sum(counts) == 40 + 8  # and those that were said meanwhile
+    assert states[0] == ["verified", "unverified", "unverified"]
+    assert states[-1] == ["verified", "verified", "not read"]
+    assert ["verified", "unverified", "not read"] not in states
