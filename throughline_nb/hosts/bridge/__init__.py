@@ -59,6 +59,7 @@ def main() -> NoReturn:
 
 def _end(lanes: Lanes) -> NoReturn:
     """End soon: a thread that hangs is not waited for, and what it wrote so far is kept."""
-    lanes.wait(GRACE_SECONDS, but=REQUESTS)
+    with contextlib.suppress(KeyboardInterrupt):
+        lanes.wait(GRACE_SECONDS, but=REQUESTS)
     logging.shutdown()
     os._exit(0)

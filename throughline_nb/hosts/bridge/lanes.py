@@ -23,15 +23,25 @@ class Lanes:
         self._changed = threading.Condition()
 
     def submit(self, lane: Hashable, job: Job) -> None:
-        """Run a job after all others of its lane; returns at once."""
+        """Run a job after all others of its lane; returns at once.
+
+        Raises:
+            RuntimeError: The system gives no further thread.
+        """
         with self._changed:
             if lane in self._waiting:
                 self._waiting[lane].append(job)
                 return
             self._waiting[lane] = deque((job,))
-        threading.Thread(
+        thread = threading.Thread(
             target=self._work, args=(lane,), name=f"throughline-{lane}", daemon=True
-        ).start()
+        )
+        try:
+            thread.start()
+        except RuntimeError:  # there are too many
+            with self._changed:
+                del self._waiting[lane]
+            raise
 
     def wait(self, seconds: float, *, but: Hashable = ()) -> bool:
         """Wait until nothing is left to do, but in one lane; returns whether that is so."""

@@ -42,6 +42,7 @@ class _Job:
 
     def __init__(self) -> None:
         self.cancelled = False
+        self.chat: ChatKey | None = None
 
 
 class Bridge:
@@ -107,6 +108,7 @@ class Bridge:
         job = self._jobs.get(ident)
         if job is not None:
             job.cancelled = True
+        if ident in self._jobs:  # whoever takes it off looks at the job afterwards
             return
         for key, link in self._links.copy().items():
             if link.request == ident:  # it was answered, too late
@@ -161,6 +163,8 @@ class Bridge:
             )
         self._jobs.pop(ident, None)
         if job.cancelled and error is None:
+            if job.chat is not None:
+                self._engine.undelivered(job.chat)
             error = RpcError(wire.CANCELLED, "the request was cancelled", _held_by(result))
         if error is None:
             self._peer.answer(ident, result)
@@ -185,8 +189,7 @@ class Bridge:
                 log.warning("history of %s: %s", key, error)
             held = history.held(chat.state.turn)
             self._links[key] = _Link(held, chat.state, ident)
-        if job.cancelled:
-            self._engine.undelivered(key)
+        job.chat = key
         return wire.TurnResult(outcome.text, outcome.status, outcome.name, held)
 
     def _held(self, key: ChatKey, state: ChatState) -> Held | None:
