@@ -1,6 +1,7 @@
 """What the engine does for hosts that hand over a history in parts, and restart."""
 
 import re
+import threading
 
 import pytest
 from chat_host import ChatHost
@@ -216,3 +217,24 @@ def test_a_long_history_is_proved_a_part_a_turn(host, monkeypatch):
     assert states[0] == ["verified", "unverified", "unverified"]
     assert states[-1] == ["verified", "verified", "not read"]
     assert ["verified", "unverified", "not read"] not in states
+
+
+def test_tools_asked_for_during_a_turn_leave_it_its_state(host):
+    """The file may be newer than what is known to be written, for a moment in the turn's own save."""
+    chat = host.engine.chat(host.key)
+    file = host.engine.chats.folder(host.key) / "state.json"
+    seen = []
+
+    def look():
+        file.write_bytes(file.read_bytes() + b" ")
+        seen.append([tool.name for tool in host.engine.tools(host.key)])
+
+    with chat.lock:
+        before = chat.state
+        thread = threading.Thread(target=look)
+        thread.start()
+        thread.join(10)
+        assert chat.state is before
+    assert "ledger_view" in seen[0]
+    assert [tool.name for tool in host.engine.tools(host.key)] == seen[0]
+    assert chat.state is not before

@@ -1,7 +1,8 @@
 """What an engine holds of a chat in memory, beside what stands on the disk."""
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from throughline_nb.chat import ChatKey, History
@@ -22,3 +23,13 @@ class Chat:
         self.notices: list[str] = []
         self.overrides: Mapping[str, Any] = {}
         self.history: History | None = None
+
+    @contextmanager
+    def if_idle(self) -> Iterator[bool]:
+        """Hold the chat unless a turn or call is under way; gives whether it is held."""
+        held = self.lock.acquire(blocking=False)
+        try:
+            yield held
+        finally:
+            if held:
+                self.lock.release()

@@ -118,7 +118,8 @@ class Engine:
         chat = self.chat(key)
         if settings is not None:
             chat.overrides = settings
-        state = self.fresh(chat)
+        with chat.if_idle() as idle:  # a turn that is under way must not lose its own
+            state = self.fresh(chat) if idle else chat.state
         offered = {
             "project": bool(state.project),
             "recall": state.recall and self.recalls.ready(key),
@@ -233,12 +234,10 @@ class Engine:
 
     def busy(self, key: ChatKey) -> bool:
         """Whether a turn or a call of the chat is under way here."""
-        chat = self._chats.get(key)
-        if chat is None or chat.lock.acquire(blocking=False):
-            if chat is not None:
-                chat.lock.release()
+        if (chat := self._chats.get(key)) is None:
             return False
-        return True
+        with chat.if_idle() as idle:
+            return not idle
 
     def fresh(self, chat: Chat) -> ChatState:
         """The chat's state; read again where another process changed it."""
