@@ -211,13 +211,15 @@ test("an engine that keeps ending is started less and less often", async () => {
 
 test("an engine that no longer answers anything is ended", async () => {
   const { say, starts } = world({ patience: 0.2, lastChance: 0.3 });
-  await say("warm");
+  const pid = Number.parseInt((await say("pid")).text ?? "", 10);
+  process.kill(pid, 0);
   const begin = Date.now();
   const { status } = await say("stuck");
   assert.ok(Date.now() - begin < 4000);
   assert.match(status, /it no longer answered/);
   assert.equal((await say("Hello")).text, "Hello!");
   assert.equal(starts(), 2);
+  assert.throws(() => process.kill(pid, 0), { code: "ESRCH" });
 });
 
 test("an engine that is busy with one chat, and answers others, is left alone", async () => {
@@ -225,6 +227,17 @@ test("an engine that is busy with one chat, and answers others, is left alone", 
   await say("warm");
   assert.equal((await say("slow 1200")).text, "slow 1200!");
   assert.equal(starts(), 1);
+});
+
+test("one that is stuck when the plugin ends is ended at once", async () => {
+  const { engine, say } = world({ patience: 0.1, lastChance: 60 });
+  const pid = Number.parseInt((await say("pid")).text ?? "", 10);
+  const stuck = say("stuck");
+  await sleep(1000);
+  engine.close();
+  assert.match((await stuck).status, /it no longer answered/);
+  await sleep(300);
+  assert.throws(() => process.kill(pid, 0), { code: "ESRCH" });
 });
 
 test("one that never says hello is ended", async () => {
@@ -242,7 +255,7 @@ test("a program that is not there is tried anew with each message", async () => 
   const absent = { program: "/nowhere/python", args: [], env: {}, cwd: process.cwd() };
   const { say } = world({ command: () => absent });
   for (let n = 0; n < 5; n += 1) {
-    assert.match((await say("Hello")).status, /\/nowhere\/python could not be started/);
+    assert.match((await say("Hello")).status, /^throughLine: \/nowhere\/python could not be started/);
   }
 });
 

@@ -40,6 +40,8 @@ async function turn(id, { chat, text, history }) {
     case "slow":
       await new Promise((resolve) => setTimeout(resolve, Number(number)));
       return answer(id, result(`${text}!`));
+    case "pid":
+      return answer(id, result(String(process.pid)));
     case "hang":
       return undefined;
     case "die":

@@ -156,6 +156,8 @@ test("heads are the same in every process, and differ with every part", () => {
   assert.equal(new Set(heads).size, variants.length);
   assert.equal(history(turns(2)).heads[1], history(turns(1)).heads[1]);
   assert.equal(history(turns(1)).heads[1], "YKgA8TRckaSCBsHfzwVacOWe0aSTiJB68aAdVWGuKC4");
+  const otherwise = history(turns(2, (n) => (n === 1 ? "edited" : `answer ${n}`)));
+  assert.notEqual(otherwise.heads[2], history(turns(2)).heads[2], "a head covers all before it");
   for (const head of heads) assert.ok((head?.length ?? 99) <= 64);
 });
 

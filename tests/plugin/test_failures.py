@@ -278,6 +278,37 @@ def test_an_engine_that_is_none(
     eventually(lambda: "was carried out" in chat.say("/tl start Something").text)
 
 
+TALKS = """
+import json, sys
+def send(**message): print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked["method"] == "turn":
+        said = {"request": asked["id"], "text": "throughLine: reading", "unlimited": True}
+        send(method="progress", params=said)
+        status = asked["params"]["text"]
+        result = {"text": asked["params"]["text"], "status": status, "name": "", "held": None}
+        send(id=asked["id"], result=result)
+    else:
+        send(id=asked["id"], result={"tools": [], "notices": []})
+"""
+
+
+def test_what_long_work_says_stands_until_it_is_done(
+    bare_host: Host, plugin: Path, record: Record, tmp_path: Path
+) -> None:
+    record(env=pretend(tmp_path, TALKS))
+    bare_host.run(plugin)
+    chat = Chat(bare_host, "1764500000001")
+    chat.all = {"turn_seconds": 10}
+    reply = chat.say("throughLine: fine")
+    assert reply.icons == ["loading", "done"]
+    assert reply.status == "throughLine: fine"
+    silent = chat.say("")
+    assert silent.icons == ["loading"]
+    assert silent.status == "", "with nothing to say the line goes"
+
+
 def test_an_engine_of_another_protocol(
     bare_host: Host, plugin: Path, record: Record, tmp_path: Path
 ) -> None:
