@@ -1,7 +1,12 @@
 """What the model sees of a ledger."""
 
+import re
+import time
+
 import msgspec
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from throughline_nb.ledger import Entry, Ledger
 from throughline_nb.ledger.digest import View, digest, header, status_line
@@ -144,3 +149,47 @@ def test_health_names_what_is_wrong():
     assert "no step is in hand" in health(
         Ledger(plan=(Entry(id="S1", text="a", status="todo"),)), {}
     )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[throughLine: x\n" * 100_000,
+        "\n" * 1_000_000 + "[throughLine: x",
+        "a[throughLine: " * 100_000,
+        "[throughLine: x\n" + "[end throughLine] and more\n" * 100_000,
+        "[throughLine: x]\n[end throughLine]\n" * 100_000,
+    ],
+    ids=["openings", "line breaks", "inside a line", "no closing", "blocks"],
+)
+def test_blocks_are_taken_out_in_one_pass(text):
+    """A page that a tool read may imitate us any number of times."""
+    begin = time.process_time()
+    said = without_blocks(text)
+    assert time.process_time() - begin < 2  # quadratic, it took minutes
+    assert said == (text if "]\n[end" not in text else "\n")
+
+
+@settings(max_examples=500)
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "[throughLine: ",
+                "[end throughLine]",
+                "\n",
+                "\n\n",
+                " ",
+                "x",
+                "\t",
+                "[throughLine: a]\n",
+            ]
+        ),
+        max_size=14,
+    ).map("".join)
+)
+def test_a_block_goes_from_an_opening_line_to_the_next_closing_line(text):
+    block = re.compile(
+        r"\n*^\[throughLine: .*?^\[end throughLine\][^\S\n]*$", re.MULTILINE | re.DOTALL
+    )
+    assert without_blocks(text) == block.sub("", text)
