@@ -80,16 +80,22 @@ def _peak(plugin):
     return getattr(memory, "peak_wset", memory.rss) / 1024**2
 
 
-def test_start(benchmark, folder):
+@pytest.mark.parametrize("key", ["bridge-start", "bridge-loaded"])
+def test_start(benchmark, folder, key):
     begun = []
+
+    def start(_):
+        plugin = Plugin(folder / "user")
+        begun.append(plugin)
+        if key == "bridge-loaded":
+            plugin.request("tools", chat="1", settings={})
 
     def end():
         while begun:
             begun.pop().close()
 
-    ours = Timed(lambda _: begun.append(Plugin(folder / "user")), end)
     floor = _process(sys.executable, "-c", "pass")
-    alternate(benchmark, ours, {"bridge-start": floor}, rounds=STARTS)
+    alternate(benchmark, Timed(start, end), {key: floor}, rounds=STARTS)
     end()
 
 

@@ -134,6 +134,10 @@ def _bridge() -> tuple[Figure, ...]:
             for key, what in cases
         ),
         Figure("bridge-start", BRIDGE, "start, to the answer of `hello`", "`python -c pass`", 10.0),
+        # No target was asked for what is loaded meanwhile; it is held so that it does not grow.
+        Figure(
+            "bridge-loaded", BRIDGE, "start, to the first chat's tools", "`python -c pass`", 12.0
+        ),
         *(
             Figure(f"bridge-{key}", BRIDGE, message.format(what), "the 2 s that a turn may take", 1)
             for key, what in cases

@@ -33,7 +33,6 @@ from throughline_nb.ledger.model import Actor
 from throughline_nb.store.chats import Chats, ChatState
 from throughline_nb.store.cleanup import Exists
 from throughline_nb.store.home import Home
-from throughline_nb.store.legacy import import_waiting
 from throughline_nb.store.problems import Problem
 from throughline_nb.store.projects import Absorbed, Project, Projects, Stamp
 from throughline_nb.store.settings import Loaded, Settings, load, parse
@@ -345,6 +344,8 @@ class Engine:
         if self._begun:
             return
         self._begun = True
+        from throughline_nb.store.legacy import import_waiting  # noqa: PLC0415 - once, late
+
         for line in import_waiting(self.home, self.clock()):
             log.info(line)
             self.news.append(line)

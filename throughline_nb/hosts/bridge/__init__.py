@@ -1,24 +1,26 @@
 """The engine as a child process of LM Studio's plugin: JSON-RPC on its standard streams.
 
+The engine is loaded while the plugin is greeted, which takes longer than all the rest.
 :func:`main` is what ``python -m throughline_nb bridge`` runs; the protocol: ``docs/protocol.md``.
 """
 
 import contextlib
+import gc
 import logging
 import os
 import sys
 from functools import partial
-from typing import Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
-from throughline_nb.engine.session import Engine
 from throughline_nb.hosts.bridge import pipes
 from throughline_nb.hosts.bridge.lanes import Lanes
 from throughline_nb.hosts.bridge.rpc import REQUESTS, Peer
 from throughline_nb.hosts.bridge.service import Bridge
-from throughline_nb.hosts.lmstudio.checks import beside, problems
-from throughline_nb.hosts.lmstudio.files import LMStudioChats
 from throughline_nb.hosts.logs import log_to
 from throughline_nb.store.home import Home
+
+if TYPE_CHECKING:
+    from throughline_nb.engine.session import Engine
 
 __all__ = ["main", "serve"]
 
@@ -39,12 +41,22 @@ def serve(home: Home) -> NoReturn:
     sys.setswitchinterval(SWITCH_SECONDS)
     lanes = Lanes()
     peer = Peer(lambda data: pipes.write_line(sink, data), partial(_end, lanes))
-    engine = Engine(home, chat_exists=LMStudioChats(), host_problems=problems)
-    engine.news += beside()
-    bridge = Bridge(engine, peer, lanes, partial(_end, lanes))
+    bridge = Bridge(partial(_engine, home), peer, lanes, partial(_end, lanes))
     with contextlib.suppress(KeyboardInterrupt):
         peer.read(pipes.lines(source), bridge, lanes.submit)
     _end(lanes)
+
+
+def _engine(home: Home) -> "Engine":
+    from throughline_nb.engine.session import Engine  # noqa: PLC0415 - most of the start
+    from throughline_nb.hosts.lmstudio.checks import beside, problems  # noqa: PLC0415
+    from throughline_nb.hosts.lmstudio.files import LMStudioChats  # noqa: PLC0415
+
+    engine = Engine(home, chat_exists=LMStudioChats(), host_problems=problems)
+    engine.news += beside()
+    gc.freeze()
+    gc.enable()
+    return engine
 
 
 def main() -> NoReturn:

@@ -6,32 +6,37 @@ keep the model from its tools.
 """
 
 import logging
+import threading
 from collections.abc import Callable, Mapping
 from functools import cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Raw
 
 from throughline_nb import __version__
 from throughline_nb.chat import ChatKey
-from throughline_nb.engine.intake import COMMAND
-from throughline_nb.engine.operations import TOOLS
-from throughline_nb.engine.session import Engine
 from throughline_nb.hosts.bridge import messages as wire
 from throughline_nb.hosts.bridge.lanes import Lanes
 from throughline_nb.hosts.bridge.messages import Held, Ident, Progress, RpcError
 from throughline_nb.hosts.bridge.pulling import HistoryError, TurnHistory
 from throughline_nb.hosts.bridge.rpc import REQUESTS, Peer
 from throughline_nb.hosts.lmstudio.files import HOST
-from throughline_nb.store.chats import ChatState
+
+if TYPE_CHECKING:
+    from throughline_nb.engine.session import Engine
+    from throughline_nb.store.chats import ChatState
 
 log = logging.getLogger("throughline_nb")
+
+
+LOADING: Final = ("engine",)
+"""Lane in which the engine is loaded."""
 
 
 class _Link:
     """What is remembered of a chat between its turns; never its text."""
 
-    def __init__(self, held: Held | None, state: ChatState, request: Ident) -> None:
+    def __init__(self, held: Held | None, state: "ChatState", request: Ident) -> None:
         self.held = held
         self.state = state
         self.request = request
@@ -49,14 +54,19 @@ class Bridge:
     """Serves one plugin.
 
     Args:
-        engine: The engine.
+        load: Makes the engine; called once, off the reading thread.
         peer: The plugin.
         lanes: Where the work is done.
         end: Ends the process.
     """
 
-    def __init__(self, engine: Engine, peer: Peer, lanes: Lanes, end: Callable[[], None]) -> None:
-        self._engine = engine
+    def __init__(
+        self, load: Callable[[], "Engine"], peer: Peer, lanes: Lanes, end: Callable[[], None]
+    ) -> None:
+        self._load = load
+        self._loaded: Engine | None = None
+        self._loading = threading.Lock()
+        self._news: list[str] = []
         self._peer = peer
         self._lanes = lanes
         self._end = end
@@ -112,7 +122,7 @@ class Bridge:
             return
         for key, link in self._links.copy().items():
             if link.request == ident:  # it was answered, too late
-                self._lanes.submit(key.id, partial(self._engine.undelivered, key))
+                self._lanes.submit(key.id, partial(self._undelivered, key))
 
     def _hello(self, hello: wire.Hello, ident: Ident) -> None:
         if hello.protocol != wire.PROTOCOL:
@@ -128,17 +138,15 @@ class Bridge:
                 f"the plugin is of version {hello.plugin[:40]} and the engine {__version__}: run "
                 "`throughline-nb lmstudio install`, then restart LM Studio."
             )
-            self._engine.news += notices
+            self._news += notices
         self._greeted = True
         self._form = hello.settings
-        self._engine.form = hello.settings
-        self._engine.cleaner.tick()
         self._later(REQUESTS, ident, lambda _: wire.Welcome(__version__, notices))
+        self._lanes.submit(LOADING, self._greet)
 
     def _take_turn(self, asked: wire.TurnParams, ident: Ident) -> None:
-        if asked.chat is not None and COMMAND.fullmatch(asked.text):
-            progress = Progress(ident, unlimited=True)
-            self._lanes.submit(REQUESTS, lambda: self._peer.notify("progress", progress))
+        if asked.chat is not None and asked.text.lstrip().startswith("/"):
+            self._lanes.submit(REQUESTS, partial(self._lift, asked.text, ident))
         self._later(asked.chat or ("none", ident), ident, lambda job: self._turn(asked, ident, job))
 
     def _later(self, lane: Any, ident: Ident, work: Callable[[_Job], Any]) -> None:
@@ -148,6 +156,30 @@ class Bridge:
         self._lanes.submit(lane, lambda: self._work(ident, job, work))
 
     # --- in a lane -------------------------------------------------------------------------------
+
+    @property
+    def _engine(self) -> "Engine":
+        with self._loading:
+            if self._loaded is None:
+                engine = self._load()
+                engine.form = self._form
+                engine.news += self._news
+                self._loaded = engine
+            return self._loaded
+
+    def _greet(self) -> None:
+        self._engine.form = self._form
+        self._engine.cleaner.tick()
+
+    def _undelivered(self, key: ChatKey) -> None:
+        self._engine.undelivered(key)
+
+    def _lift(self, text: str, ident: Ident) -> None:
+        """A command has no time-out."""
+        from throughline_nb.engine.intake import COMMAND  # noqa: PLC0415 - it loads the engine
+
+        if COMMAND.fullmatch(text):
+            self._peer.notify("progress", Progress(ident, unlimited=True))
 
     def _work(self, ident: Ident, job: _Job, work: Callable[[_Job], Any]) -> None:
         error: RpcError | None = None
@@ -192,7 +224,7 @@ class Bridge:
         job.chat = key
         return wire.TurnResult(outcome.text, outcome.status, outcome.name, held)
 
-    def _held(self, key: ChatKey, state: ChatState) -> Held | None:
+    def _held(self, key: ChatKey, state: "ChatState") -> Held | None:
         """What the engine holds; nothing where another process wrote the chat's state since."""
         link = self._links.get(key)
         if link is None or link.state is not state or link.held is None:
@@ -225,6 +257,8 @@ def _held_by(result: Any) -> dict[str, Held] | None:
 
 @cache
 def _definition(name: str) -> wire.ToolDefinition:
+    from throughline_nb.engine.operations import TOOLS  # noqa: PLC0415 - it loads the engine
+
     tool = TOOLS.get(name)
     described = "\n\n".join(part for part in (tool.help, tool.details) if part)
     return wire.ToolDefinition(tool.name, described, tool.schema())
