@@ -78,8 +78,12 @@ def address(text: str, base: Path | None = None) -> Address:
         raise _refused(text, "names a helper program")
     if scheme := _SCHEME.match(text):
         return _by_scheme(text, scheme[1].lower())
-    found = None if _DRIVE.match(text) else _SCP.fullmatch(text)
-    if found is not None and not text.startswith((".", "/", "~", "\\")):
+    if _DRIVE.match(text) or text.startswith((".", "/", "~", "\\")):
+        return _folder(text, base)
+    if ":" in text.split("/", 1)[0]:
+        found = _SCP.fullmatch(text)
+        if found is None:
+            raise _refused(text, "cannot be read")
         return _ssh(text, found["user"] or "", found["host"].strip("[]"), found["path"], scp=True)
     return _folder(text, base)
 

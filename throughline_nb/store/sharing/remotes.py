@@ -37,17 +37,35 @@ class Apart(msgspec.Struct, frozen=True):
 
 
 def urls(git: Path) -> dict[str, str]:
-    """Addresses of all remotes by name, as they are configured; read without a process."""
+    """Addresses of all remotes by name, as they are configured; a process only after a change."""
+    path = git / "config"
     try:
-        text = (git / "config").read_text(encoding="utf-8", errors="replace")
+        found = path.stat()
+        text = path.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return {}
-    if "[remote " not in text and "[Remote " not in text:
+    if "[remote " not in text.lower():
         return {}
+    key = (str(path), found.st_mtime_ns, found.st_size, hash(text))
+    if key not in _urls:
+        _urls.clear()
+        _urls[key] = _asked(git)
+    return dict(_urls[key])
+
+
+_urls: dict[tuple[str, int, int, int], dict[str, str]] = {}
+
+
+def _asked(git: Path) -> dict[str, str]:
     done = gitrun.run(
-        git, "config", "--local", "--null", "--get-regexp", r"^remote\..*\.url$",
+        git,
+        "config",
+        "--local",
+        "--null",
+        "--get-regexp",
+        r"^remote\..*\.url$",
         allowed=tuple(range(256)),
-    )  # fmt: skip
+    )
     found: dict[str, str] = {}
     for part in done.stdout.decode("utf-8", "replace").split("\0"):
         key, _, value = part.partition("\n")

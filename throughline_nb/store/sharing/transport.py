@@ -26,7 +26,7 @@ from throughline_nb.store import gitrun
 from throughline_nb.store.files import WINDOWS, reason
 from throughline_nb.store.objects import one_line
 from throughline_nb.store.refs import MAIN
-from throughline_nb.store.sharing.addresses import Address, without_secret
+from throughline_nb.store.sharing.addresses import Address, Kind, without_secret
 from throughline_nb.store.sharing.causes import cause
 
 IDLE_SECONDS: Final = 60.0
@@ -177,7 +177,7 @@ def shown(remote: Address) -> str:
     return clip(without_secret(remote.url), 120)
 
 
-def environment(git: Path) -> dict[str, str]:
+def environment(git: Path, kind: Kind) -> dict[str, str]:
     """The environment of a run that reaches a remote: the user's configuration, no questions."""
     env = gitrun.environment(git, user=True)
     env |= {
@@ -190,7 +190,7 @@ def environment(git: Path) -> dict[str, str]:
     env.pop("GIT_OPTIONAL_LOCKS", None)
     if "GIT_ASKPASS" not in env:
         env["GIT_ASKPASS"] = ""
-    if "GIT_SSH" not in env:
+    if kind == "ssh" and "GIT_SSH" not in env:
         env["GIT_SSH_COMMAND"] = _ssh(env.get("GIT_SSH_COMMAND") or _configured_ssh(git) or "ssh")
     return env
 
@@ -241,7 +241,7 @@ def _run(
     try:
         running = subprocess.Popen(  # noqa: S603 - a list, no shell; the address was judged
             command,
-            env=environment(git),
+            env=environment(git, remote.kind),
             cwd=git.parent,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
