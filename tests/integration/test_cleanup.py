@@ -1,6 +1,8 @@
 """Cleaning up after deleted chats, in real folders: what goes, when, and what never does."""
 
 import os
+import shutil
+import subprocess
 import threading
 
 import msgspec
@@ -20,6 +22,7 @@ from throughline_nb.store.cleanup import clean, plan, reopened
 from throughline_nb.store.cleanup_plan import CONFIRMED_SECONDS, DAY
 from throughline_nb.store.files import lock
 from throughline_nb.store.home import Home
+from throughline_nb.store.projects import Projects
 from throughline_nb.store.settings import Settings
 
 NOW = 1_790_000_000.0
@@ -116,7 +119,7 @@ def test_the_days_are_settings(world):
     assert world.clean(orphan_days=1) == [("trash", "runtimes")]
     world.now += DAY
     assert world.clean(trash_days=1) == []
-    world.now += HOUR
+    world.now += CONFIRMED_SECONDS
     assert world.clean(trash_days=1) == [("delete", "runtimes")]
 
 
@@ -314,7 +317,7 @@ def test_two_of_one_name_in_the_trash(world):
     ]  # the later one came back
     world.now += 40 * DAY
     world.clean()
-    world.now += HOUR
+    world.now += CONFIRMED_SECONDS
     assert world.clean() == [("delete", "runtimes")]
     assert (world.home.projects / "runtimes").is_dir()
 
@@ -332,32 +335,74 @@ def test_a_forward_jump_deletes_nothing_for_good(world):
     world.now += 8 * DAY
     world.clean()
     right = world.now
-    for jump in (400 * DAY, 4000 * DAY):
+    for jump in (45 * DAY, 400 * DAY, 4000 * DAY):
         world.now = right + jump
+        assert world.clean() == []
+        world.now += DAY / 2
         assert world.clean() == []
         world.now = right
         assert world.clean() == []
     world.now += 30 * DAY - 1
     assert world.clean() == []
-    world.now += HOUR
+    world.now += CONFIRMED_SECONDS
     assert world.clean() == []
     assert (world.home.trash / "runtimes").is_dir()
-    world.now += HOUR
+    world.now += CONFIRMED_SECONDS
     assert world.clean() == [("delete", "runtimes")]
 
 
 def test_what_was_trashed_in_a_jump_waits_its_days_from_then_on(world):
     orphaned(world)
     right = world.now
-    world.now += 4000 * DAY
+    world.now += 45 * DAY
     assert world.clean() == [("trash", "runtimes")]
     world.now = right
     assert world.clean() == []
-    assert world.marked().trash["runtimes"].since == right
-    world.now += 29 * DAY
-    world.clean()
-    world.now += HOUR
+    for _ in range(30):
+        world.now += DAY
+        assert world.clean() == []
+
+
+@pytest.mark.parametrize("back", [400 * DAY, 20 * DAY, 2 * HOUR])
+@pytest.mark.parametrize("looks", [1, 50])
+@pytest.mark.parametrize("trashed", [False, True])
+def test_a_clock_that_went_back_and_was_set_right_ages_nothing(world, back, looks, trashed):
+    orphaned(world)
+    if trashed:
+        world.now += 8 * DAY
+        assert world.clean() == [("trash", "runtimes")]
+    right = world.now
+    for look in range(looks):
+        world.now = right - back + 60 * look
+        assert world.clean() == []
+    for later in (60, DAY - 60, DAY):
+        world.now = right + looks * 60 + later
+        assert world.clean() == []
+
+
+@pytest.mark.parametrize("ahead", [61 * DAY, 400 * DAY])
+def test_a_clock_that_stays_ahead_counts_from_there(world, ahead):
+    orphaned(world)
+    world.now += ahead
+    for _ in range(6):
+        assert world.clean() == []
+        world.now += DAY
     assert world.clean() == []
+    world.now += DAY
+    assert world.clean() == [("trash", "runtimes")]
+    for _ in range(31):
+        assert world.clean() == []
+        world.now += DAY
+    assert world.clean() == [("delete", "runtimes")]
+
+
+def test_a_clock_changed_to_and_fro_by_half_a_day_makes_no_days_pass(world):
+    orphaned(world)
+    for _ in range(40):
+        world.now += DAY / 2
+        assert world.clean() == []
+        world.now -= DAY / 2 - 60
+        assert world.clean() == []
 
 
 def test_a_clock_that_was_never_set_cleans_nothing(world):
@@ -450,7 +495,7 @@ def test_a_link_in_a_project_that_goes_for_good(world, tmp_path):
     for days in (8, 31):
         world.now += days * DAY
         world.clean()
-    world.now += HOUR
+    world.now += CONFIRMED_SECONDS
     assert world.clean() == [("delete", "runtimes")]
     assert (outside / "mine.txt").read_text() == "mine"
     assert outside.stat().st_mode & 0o777 == 0o750
@@ -646,3 +691,112 @@ def test_the_index_is_readable(world):
     found = msgspec.json.decode(world.home.index.read_bytes())
     assert found["orphans"] == {"runtimes": NOW}
     assert list((world.home.projects / "runtimes").glob("*orphan*")) == []
+
+
+@pytest.mark.parametrize("vanished", [False, True])
+@pytest.mark.parametrize("below", ["work", "work/deep"])
+def test_a_folder_whose_chats_are_not_there_now_says_nothing_of_them_for_a_day(
+    world, below, vanished
+):
+    world.project()
+    world.converse("2", below)
+    world.bind("2", "runtimes")
+    world.clean()
+    world.file("2", below).unlink()  # not mounted, or not synced
+    if vanished:
+        world.file("2", below).parent.rmdir()
+    world.now += HOUR
+    assert world.clean() == []
+    world.converse("2", below)
+    world.now += HOUR
+    assert world.clean() == []
+    world.file("2", below).unlink()
+    for hours in (0, 12, 11):
+        world.now += hours * HOUR
+        assert world.clean() == []
+    world.now += HOUR
+    assert world.clean() == [("chat", "lmstudio/2"), ("orphan", "runtimes")]
+
+
+def test_a_chat_deleted_in_a_folder_that_holds_others_goes_at_once(world):
+    world.project()
+    world.converse("3", "work")
+    world.converse("2", "work")
+    world.bind("2", "runtimes")
+    world.clean()
+    world.file("2", "work").unlink()
+    assert world.clean() == [("chat", "lmstudio/2"), ("orphan", "runtimes")]
+
+
+def _renamed(world, path):
+    world.projects.rename("runtimes", "kept")
+    world.projects.create("mine", Ledger(goal="x"), "Project started", USER)
+    world.projects.rename("mine", "runtimes")
+
+
+def _cloned_by_hand(world, path):
+    shutil.move(path, path.with_name("kept"))
+    subprocess.run(["git", "clone", "-q", path.with_name("kept"), path], check=True)
+
+
+def _moved_by_hand(world, path):
+    world.project("mine")
+    path.rename(path.with_name("kept"))
+    path.with_name("mine").rename(path)
+
+
+def _put_together(world, path):
+    world.projects.rename("runtimes", "kept")
+    with world.projects.building() as made:
+        shutil.copytree(path.with_name("kept"), made.path, dirs_exist_ok=True)
+        world.projects.settle(made, "runtimes")
+
+
+@pytest.mark.parametrize("names", [_renamed, _cloned_by_hand, _moved_by_hand, _put_together])
+def test_who_gets_an_orphans_name_does_not_get_its_mark(world, names):
+    names(world, orphaned(world))
+    world.now += 8 * DAY
+    assert world.clean() == []
+    assert world.marked().orphans == {}
+
+
+def test_a_renamed_project_is_no_orphan_under_its_new_name(world):
+    orphaned(world)
+    world.projects.rename("runtimes", "kept")
+    world.now += 8 * DAY
+    assert world.clean() == []
+
+
+def test_a_project_opened_while_it_is_moved_to_the_trash_stays(world, monkeypatch):
+    orphaned(world)
+    world.now += 8 * DAY
+    real, done = Projects.free_place, []
+
+    def late(self, name):
+        if not done:
+            done.append(name)
+            reopened(Projects(world.home), "runtimes")
+            world.chat("77", "runtimes")
+        return real(self, name)
+
+    monkeypatch.setattr(Projects, "free_place", late)
+    assert clean(world.home, world.exists, world.now, Settings()) == ()
+    assert (world.home.projects / "runtimes").is_dir()
+    assert world.marked().trash == {}
+
+
+@pytest.mark.parametrize(
+    "name", ["../projects/live", "../projects", "..", ".", "", "a/../../projects", "/tmp", ".git"]
+)
+def test_a_name_in_the_index_that_is_no_folders_is_no_mark(world, name):
+    world.project("live")
+    world.home.trash.mkdir(exist_ok=True)
+    index = {
+        "trash": {name: {"slug": "live", "since": 1.0, "due": 1.0}},
+        "orphans": {name: 1.0},
+    }
+    world.home.index.write_bytes(msgspec.json.encode(index))
+    assert world.clean() == []
+    assert (world.home.projects / "live" / "ledger.md").is_file()
+    assert world.marked().trash == {}
+    assert world.marked().orphans == {}

@@ -210,3 +210,25 @@ def test_a_dry_run_names_what_would_go_and_cleaning_does_it(run, tmp_path):
     assert len(done.splitlines()) == 2
     assert not folder.exists()
     assert run("clean", **env) == "Nothing to clean up.\n"
+
+
+def test_a_named_home_that_is_not_lm_studios_loses_no_chat(run, tmp_path):
+    user = tmp_path / "user"
+    conversations = user / ".lmstudio" / "conversations"
+    conversations.mkdir(parents=True)
+    (conversations / "2.conversation.json").write_text("{}", encoding="utf-8")
+    env = {"HOME": str(user), "USERPROFILE": str(user)}
+    other = tmp_path / "replayed"
+    run("--home", str(other), "start", "Compare runtimes", **env)
+    folder = other / "chats" / "lmstudio" / "1764500000000"
+    folder.mkdir(parents=True)
+    (folder / "state.json").write_text('{"project": "compare-runtimes"}', encoding="utf-8")
+    for words in (["clean"], ["clean", "--dry-run"], ["list"]):
+        said = run("--home", str(other), *words, **env)
+        assert "Removed" not in said
+        assert ("No chat is taken for deleted" in said) == (words[0] == "clean")
+    assert (folder / "state.json").is_file()
+    folder = run.home / "chats" / "lmstudio" / "1764500000000"
+    folder.mkdir(parents=True)
+    (folder / "state.json").write_text("{}", encoding="utf-8")
+    assert "Removed chat" in run("--home", str(run.home), "clean", **env)

@@ -38,6 +38,7 @@ class Lives(RuleBasedStateMachine):
         self.chats, self.projects = Chats(self.home), Projects(self.home)
         self.now = self.latest = 1_790_000_000.0
         self.bound = {}
+        self.within = {}
         self.ever_orphan = set()
         self.trashed_real = {}
         self.real = 0.0  # time that really passed, whatever the clock showed
@@ -97,13 +98,21 @@ class Lives(RuleBasedStateMachine):
     @rule()
     def cleaned(self):
         gone = {i for i in self.bound if self.file(i) is None}
-        lost = {self.bound[i] for i in gone} - {""}
-        left = {slug for i, slug in self.bound.items() if i not in gone}
         given = (self.home, self.exists, self.now, Settings())
         planned = plan(*given)
         assert clean(*given) == planned.actions
         chats = {action.name.split("/")[1] for action in planned.actions if action.kind == "chat"}
-        assert chats == gone
+        assert chats <= gone
+        for ident in gone - chats:  # the folder that it was in may be one that is not there now
+            assert not list((self.outside / self.within[ident]).glob("*.conversation.json"))
+        self.within = {
+            ident: "" if file is None else file.parent.relative_to(self.outside)
+            for ident in self.bound
+            if (file := self.file(ident)) is not None or ident not in gone - chats
+        } | {ident: self.within[ident] for ident in gone - chats}
+        gone = chats
+        left = {slug for i, slug in self.bound.items() if i not in gone}
+        lost = {self.bound[i] for i in gone} - {""}
         for ident in gone:
             del self.bound[ident]
             assert not self.chats.folder(ChatKey("lmstudio", ident)).exists()

@@ -7,6 +7,7 @@ what fails in it is logged.
 import logging
 import threading
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from throughline_nb.chat import ChatKey
@@ -74,6 +75,7 @@ class _Unless:
     """
 
     place = ""
+    folders: Mapping[str, str] = {}
 
     def __init__(self, engine: "Engine", exists: Exists) -> None:
         self._engine = engine
@@ -83,6 +85,7 @@ class _Unless:
         """List the host's chats once."""
         listed = _Unless(self._engine, getattr(self._exists, "snapshot", lambda: self._exists)())
         listed.place = getattr(listed._exists, "place", "")
+        listed.folders = getattr(listed._exists, "folders", {})
         return listed
 
     def __call__(self, key: ChatKey) -> bool | None:

@@ -39,6 +39,17 @@ class Place(msgspec.Struct, frozen=True):
     project: str
     given: bool
 
+    @property
+    def lmstudio(self) -> bool:
+        """Whether LM Studio's own chats are kept there.
+
+        Another home may hold chats that LM Studio never had, such as replayed ones, and knows
+        nothing of those that it has.
+        """
+        from throughline_nb.store.home import Home  # noqa: PLC0415 - see below
+
+        return not self.given or self.home.path.resolve() == Home.locate().path.resolve()
+
 
 @click.group(
     name=PROGRAM,
@@ -92,10 +103,9 @@ def _subcommand(operation: Operation) -> click.Command:
         )
         if bundle is not None:
             words = f"--bundle {bundle} {words}"
-        # A home that was named may hold chats that LM Studio never had, such as replayed ones.
         engine = Engine(
             place.home,
-            chat_exists=None if place.given else LMStudioChats(),
+            chat_exists=LMStudioChats() if place.lmstudio else None,
             host_problems=_lmstudio_problems,
         )
         engine.watch = Bar()
@@ -179,7 +189,7 @@ def clean(place: Place, *, dry_run: bool) -> None:
 
     The folder of a chat whose conversation is gone from LM Studio goes at once. A project whose
     last chat went so moves to the trash after some days, and is deleted later; `open` brings it
-    back until then.
+    back until then. In a home that is not LM Studio's own no chat is taken for deleted.
     """
     import time  # noqa: PLC0415 - see above
 
@@ -189,12 +199,15 @@ def clean(place: Place, *, dry_run: bool) -> None:
     from throughline_nb.store.settings import load  # noqa: PLC0415
 
     chats = LMStudioChats()
-    given = (place.home, chats, time.time(), load(place.home.settings_file).settings)
+    exists = chats if place.lmstudio else lambda _key: None
+    given = (place.home, exists, time.time(), load(place.home.settings_file).settings)
     if dry_run:
         lines = [action.would for action in plan(*given).actions]
     else:
         lines = [action.done for action in clean_home(*given)]
-    if chats.snapshot().ids is None:
+    if not place.lmstudio:
+        click.echo(f"No chat is taken for deleted: {place.home.path} is not LM Studio's home.")
+    elif chats.snapshot().ids is None:
         click.echo(
             f"No chat is taken for deleted: {chats.folder} is missing, empty or cannot be read."
         )

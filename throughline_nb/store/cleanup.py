@@ -7,7 +7,7 @@ days it moves to the trash, and later it is deleted for good. :func:`plan` says 
 
 import logging
 import os
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -16,7 +16,15 @@ import msgspec
 
 from throughline_nb.errors import StoreError
 from throughline_nb.store import marks as marking
-from throughline_nb.store.cleanup_plan import Action, Exists, Plan, inside, known_chats, plan
+from throughline_nb.store.cleanup_plan import (
+    Action,
+    Exists,
+    Plan,
+    folder_of,
+    inside,
+    known_chats,
+    plan,
+)
 from throughline_nb.store.files import lock, patiently, remove_tree
 from throughline_nb.store.home import Home
 from throughline_nb.store.marks import Marks, Trashed
@@ -31,6 +39,9 @@ log = logging.getLogger("throughline_nb")
 
 _GONE: Final = ".gone-"
 
+_NOTED_SECONDS: Final = 600.0
+"""How often the time that went by is written down where nothing else is to be."""
+
 
 def clean(home: Home, exists: Exists, now: float, settings: Settings) -> tuple[Action, ...]:
     """Do what :func:`plan` names; where another process cleans this home, nothing.
@@ -42,17 +53,27 @@ def clean(home: Home, exists: Exists, now: float, settings: Settings) -> tuple[A
     """
     _sweep(home)
     planned = plan(home, exists, now, settings)
-    if not planned.actions and planned.marks == marking.load(home):
+    if not planned.actions and not _worth_noting(planned.marks, marking.load(home)):
         return ()
     try:
         with lock(home.locks / ".clean.lock", timeout=0):
             planned = plan(home, exists, now, settings)
             before = marking.load(home)
             marking.update(home, lambda found: planned.marks if found == before else found)
-            return tuple(action for action in planned.actions if _carried_out(home, action, now))
+            return tuple(
+                action for action in planned.actions if _carried_out(home, action, planned.seen)
+            )
     except StoreError as error:
         log.info("not cleaned: %s", error)
         return ()
+
+
+def _worth_noting(planned: Marks, now: Marks) -> bool:
+    """Whether marks changed by more than some minutes that went by."""
+    if planned.clock is None or now.clock is None:
+        return planned != now
+    calm = 0 <= planned.clock.last - now.clock.last < _NOTED_SECONDS
+    return not calm or planned != msgspec.structs.replace(now, clock=planned.clock)
 
 
 def reopened(projects: Projects, name: str) -> str:
@@ -72,8 +93,10 @@ def reopened(projects: Projects, name: str) -> str:
     candidates = [each for each in (name.strip(), slug_of(name)) if is_slug(each)]
     for slug in candidates:
         if projects.exists(slug):
-            marking.unmark(home, slug)
-            return slug
+            with projects.moving() if slug in marking.load(home).orphans else nullcontext():
+                marking.unmark(home, slug)
+            if projects.exists(slug):  # else it was moved to the trash just before
+                return slug
     for slug in candidates:
         folder = _in_trash(home, slug)
         if folder is not None:
@@ -95,15 +118,16 @@ def _in_trash(home: Home, slug: str) -> Path | None:
     return next((each for each in folders if (each / ".git").is_dir() and inside(home, each)), None)
 
 
-def _carried_out(home: Home, action: Action, now: float) -> bool:
+def _carried_out(home: Home, action: Action, seen: float) -> bool:
     """Do one thing, if its folder is still what it was; returns whether it was done."""
     if not inside(home, action.path):
         return False
     try:
         if action.kind == "orphan":
-            marking.update(home, lambda marks: _with_orphan(marks, action.name, now))
+            folder = folder_of(home, action.name)
+            marking.update(home, lambda marks: _with_orphan(marks, action.name, folder, seen))
         elif action.kind == "trash":
-            return _to_trash(home, action.name, now)
+            return _to_trash(home, action.name, seen)
         else:
             _vanish(home, action.path)
             if action.kind == "delete":
@@ -115,18 +139,27 @@ def _carried_out(home: Home, action: Action, now: float) -> bool:
     return True
 
 
-def _to_trash(home: Home, slug: str, now: float) -> bool:
-    if slug not in marking.load(home).orphans:  # it was opened meanwhile
-        return False
-    if any(chat.project in (slug, None) for chat in known_chats(home)):
-        return False
+def _to_trash(home: Home, slug: str, seen: float) -> bool:
     projects = Projects(home)
     if home.trash.exists() and not inside(home, home.trash):
         return False
     place = projects.free_place(slug)
-    # Noted first: what lies in the trash without a note is never deleted.
-    marking.update(home, lambda marks: _with_trash(marks, place.name, Trashed(slug, now)))
-    projects.trash(slug, place)
+
+    def still() -> bool:  # under the lock that whoever opens it takes, too
+        marks = marking.load(home)
+        if slug not in marks.orphans or marks.folders.get(slug) not in (
+            None,
+            folder_of(home, slug),
+        ):
+            return False
+        if any(chat.project in (slug, None) for chat in known_chats(home)):
+            return False
+        # Noted first: what lies in the trash without a note is never deleted.
+        marking.update(home, lambda marks: _with_trash(marks, place.name, Trashed(slug, seen)))
+        return True
+
+    if not projects.trash(slug, place, still):
+        return False
     marking.unmark(home, slug)
     return True
 
@@ -158,9 +191,10 @@ def _sweep(home: Home) -> None:
             home.trash.rmdir()
 
 
-def _with_orphan(marks: Marks, slug: str, now: float) -> Marks:
-    orphans = {slug: now} | marks.orphans
-    return msgspec.structs.replace(marks, orphans=orphans)
+def _with_orphan(marks: Marks, slug: str, folder: str, seen: float) -> Marks:
+    return msgspec.structs.replace(
+        marks, orphans={slug: seen} | marks.orphans, folders={**marks.folders, slug: folder}
+    )
 
 
 def _with_trash(marks: Marks, name: str, entry: Trashed) -> Marks:

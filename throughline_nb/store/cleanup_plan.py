@@ -14,9 +14,11 @@ import msgspec
 
 from throughline_nb.chat import ChatKey
 from throughline_nb.store import marks as marking
+from throughline_nb.store.cleanup_places import doubtful, places_now
 from throughline_nb.store.home import Home
-from throughline_nb.store.marks import Marks, Place, Trashed
+from throughline_nb.store.marks import Marks, Trashed
 from throughline_nb.store.names import safe_name
+from throughline_nb.store.observed import DAY, looked
 from throughline_nb.store.projects import Projects
 from throughline_nb.store.settings import Settings
 
@@ -24,11 +26,11 @@ Exists = Callable[[ChatKey], bool | None]
 """Whether a chat still exists in its host; None where that is not known.
 
 A host that lists its chats has ``snapshot()``, which lists them once and gives a callable of the
-same kind; its ``place`` names the folder that it looked into.
+same kind; its ``place`` names the folder that it looked into, its ``folders`` the folder below it
+in which a chat lies, by the chat's id.
 """
 
-DAY: Final = 86_400.0
-CONFIRMED_SECONDS: Final = 3600.0
+CONFIRMED_SECONDS: Final = DAY
 """Time between the two cleanings that must both find a project due before it goes for good."""
 
 EARLIEST: Final = 1_735_689_600.0
@@ -84,10 +86,12 @@ class Plan(msgspec.Struct, frozen=True):
         actions: In their order.
         marks: The marks as they are to be before the first action: those that no longer hold are
             gone, and what was found due for the first time is noted.
+        seen: The time that was observed (:mod:`throughline_nb.store.observed`).
     """
 
     actions: tuple[Action, ...] = ()
     marks: Marks = Marks()
+    seen: float = 0.0
 
 
 class _Chat(NamedTuple):
@@ -114,45 +118,66 @@ def plan(home: Home, exists: Exists, now: float, settings: Settings) -> Plan:
     marks = marking.load(home)
     if home.newer or not home.path.is_dir() or now < EARLIEST or marks.format > marking.FORMAT:
         return Plan(marks=marks)
+    clock = looked(marks.clock, now)
+    seen = clock.seen
     chats = list(known_chats(home))
     exists = getattr(exists, "snapshot", lambda: exists)()
     there = {chat.key: exists(chat.key) for chat in chats}
-    places = _places(marks, there, getattr(exists, "place", ""), now)
+    place, folders = getattr(exists, "place", ""), getattr(exists, "folders", {})
+    places = places_now(marks.places, there, place, folders, seen)
     gone = [
         chat
         for chat in chats
         if there[chat.key] is False
-        and not (chat.key.host in places and places[chat.key.host].other)
+        and not doubtful(places, chat.key, seen)
         and inside(home, chat.folder)
     ]
     if any(chat.project is None for chat in chats):  # it may be the last one of any project
         gone = [chat for chat in gone if chat.project == ""]
     left = {chat.project for chat in chats if chat not in gone}
     projects = Projects(home)
+    orphans = {
+        slug: marking.marked(since, seen)
+        for slug, since in marks.orphans.items()
+        if slug not in left and projects.exists(slug) and _same(home, marks, slug)
+    }
     marks = msgspec.structs.replace(
         marks,
-        orphans={
-            slug: marking.past(since, now)
-            for slug, since in marks.orphans.items()
-            if slug not in left and projects.exists(slug)
-        },
+        orphans=orphans,
+        folders={slug: folder for slug, folder in marks.folders.items() if slug in orphans},
         trash={
-            name: _aged(entry, now, settings)
+            name: _aged(entry, seen, settings)
             for name, entry in marks.trash.items()
             if os.path.lexists(home.trash / name)
         },
         places=places,
     )
     actions = [Action("chat", str(chat.key), chat.folder, now) for chat in gone]
-    orphans = {chat.project: None for chat in gone if chat.project}
     days = settings.orphan_days * DAY
     actions += [
-        Action("orphan", slug, home.projects / slug, now, now + days)
-        for slug in orphans
+        Action("orphan", slug, home.projects / slug, seen, seen + days)
+        for slug in dict.fromkeys(chat.project for chat in gone if chat.project)
         if slug not in left and slug not in marks.orphans and projects.exists(slug)
     ]
-    actions += _moves(home, marks, now, settings)
-    return Plan(tuple(actions), marks)
+    actions += _moves(home, marks, seen, settings)
+    doubts = any(each.other or each.empty for each in places.values())
+    waits = bool(marks.orphans or marks.trash or doubts or actions)
+    marks = msgspec.structs.replace(marks, clock=clock if waits else None)
+    return Plan(tuple(actions), marks, seen)
+
+
+def _same(home: Home, marks: Marks, slug: str) -> bool:
+    """Whether the folder of that name is the one that was marked, and not another by now."""
+    marked = marks.folders.get(slug)
+    return marked is None or marked == folder_of(home, slug)
+
+
+def folder_of(home: Home, slug: str) -> str:
+    """What tells a project's folder from another one that gets its name."""
+    try:
+        return str((home.projects / slug).stat().st_ino)
+    except OSError:
+        return ""
 
 
 def known_chats(home: Home) -> Iterator[_Chat]:
@@ -180,45 +205,23 @@ def _folders(folder: Path) -> list[Path]:
     return [folder / name for name in sorted(names) if not name.startswith(".")]
 
 
-def _places(
-    marks: Marks, there: dict[ChatKey, bool | None], place: str, now: float
-) -> dict[str, Place]:
-    """Which folder the hosts' chats lie in.
-
-    A folder that took another's place, such as one that the app made anew when its own had been
-    renamed, and that holds none of the chats known here, says nothing about them for a day.
-    """
-    places = dict(marks.places)
-    for host in sorted({key.host for key in there}) if place else ():
-        said = [found for key, found in there.items() if key.host == host]
-        if None in said:
-            continue
-        was = places.get(host)
-        if was is None or was.ident == place or True in said:
-            places[host] = Place(place)
-            continue
-        first = marking.past(was.other, now) if was.other else now
-        places[host] = Place(was.ident, first) if now - first < DAY else Place(place)
-    return places
-
-
-def _aged(entry: Trashed, now: float, settings: Settings) -> Trashed:
+def _aged(entry: Trashed, seen: float, settings: Settings) -> Trashed:
     """The entry as of now; that its time is over is noted when it is first found."""
-    since = marking.past(entry.since, now)
-    over = now - since >= settings.trash_days * DAY
-    due = (marking.past(entry.due, now) if entry.due else now) if over else 0.0
+    since = marking.marked(entry.since, seen)
+    over = seen - since >= settings.trash_days * DAY
+    due = (marking.marked(entry.due, seen) if entry.due else seen) if over else 0.0
     return Trashed(entry.slug, since, due)
 
 
-def _moves(home: Home, marks: Marks, now: float, settings: Settings) -> Iterator[Action]:
-    until = now + settings.trash_days * DAY
+def _moves(home: Home, marks: Marks, seen: float, settings: Settings) -> Iterator[Action]:
+    until = seen + settings.trash_days * DAY
     for slug, since in marks.orphans.items():
         path = home.projects / slug
-        if now - since >= settings.orphan_days * DAY and inside(home, path):
+        if seen - since >= settings.orphan_days * DAY and inside(home, path):
             yield Action("trash", slug, path, since, until)
     for name, entry in marks.trash.items():
         path = home.trash / name
-        if entry.due and now - entry.due >= CONFIRMED_SECONDS and inside(home, path):
+        if entry.due and seen - entry.due >= CONFIRMED_SECONDS and inside(home, path):
             yield Action("delete", name, path, entry.since)
 
 

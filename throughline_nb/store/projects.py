@@ -3,7 +3,7 @@
 import difflib
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -126,7 +126,7 @@ class Projects:
         self.home.ensure_writable()
         gitrun.require()
         project = Project(self.home, name)
-        with self._moving():
+        with self.moving():
             if project.path.exists():
                 raise RefusedError(f"There is a project “{name}” already; nothing was changed.")
             building = Project(self.home, f"{_NEW}{os.urandom(6).hex()}")
@@ -165,7 +165,7 @@ class Projects:
             StoreError: The folder cannot be renamed.
         """
         project = Project(self.home, name)
-        with self._moving():
+        with self.moving():
             if project.path.exists():
                 raise RefusedError(f"There is a project “{name}” already; nothing was changed.")
             try:
@@ -190,7 +190,7 @@ class Projects:
             raise RefusedError(f"“{new}” cannot be a project's name; nothing was changed.")
         old, project = self.open(name), Project(self.home, new)
         stamp = stamp or Stamp(actor="user", now=time.time())
-        with self._moving(), old.writing():
+        with self.moving(), old.writing():
             if project.path.exists():
                 raise RefusedError(f"There is a project “{new}” already; nothing was changed.")
             text = handedit.absorb(old, stamp).text
@@ -209,6 +209,8 @@ class Projects:
                 project.path.rename(old.path)
                 raise
             project.show(tip, text)
+            for each in (name, new):  # of this one, and of a project that had the name before
+                unmark(self.home, each)
         return project
 
     def delete(self, name: str) -> None:
@@ -219,23 +221,25 @@ class Projects:
         """
         self._remove(name, self.home.projects / f"{_GONE}{os.urandom(6).hex()}", keep=False)
 
-    def trash(self, name: str, place: Path | None = None) -> Path:
+    def trash(
+        self, name: str, place: Path | None = None, still: Callable[[], bool] = lambda: True
+    ) -> Path | None:
         """Move a project to the trash.
 
         Args:
             name: Its slug.
             place: Where to; by default :meth:`free_place`.
+            still: Asked under the lock whether it is to go.
 
         Returns:
-            Where it lies now.
+            Where it lies now; None where it was not to go any more.
 
         Raises:
             NotFoundError: There is no such project.
         """
         place = place or self.free_place(name)
         self.home.trash.mkdir(parents=True, exist_ok=True)
-        self._remove(name, place, keep=True)
-        return place
+        return place if self._remove(name, place, keep=True, still=still) else None
 
     def free_place(self, name: str) -> Path:
         """Where in the trash a project goes."""
@@ -257,7 +261,7 @@ class Projects:
         """
         self.home.ensure_writable()
         project = Project(self.home, name)
-        with self._moving(), lock(self.home.locks / f"{name}.lock"):
+        with self.moving(), lock(self.home.locks / f"{name}.lock"):
             if project.path.exists():
                 raise RefusedError(f"There is a project “{name}” already; nothing was changed.")
             try:
@@ -270,11 +274,15 @@ class Projects:
                 ) from error
         return project
 
-    def _remove(self, name: str, place: Path, *, keep: bool) -> None:
+    def _remove(
+        self, name: str, place: Path, *, keep: bool, still: Callable[[], bool] = lambda: True
+    ) -> bool:
         project = self.open(name)
         self.home.ensure_writable()
         held = self.home.locks / f"{name}.lock"
-        with self._moving(), lock(held):
+        with self.moving(), lock(held):
+            if not still():
+                return False
             try:
                 project.path.rename(place)
                 sync_folder(self.home.projects)
@@ -288,9 +296,11 @@ class Projects:
                     held.unlink()
         if not keep:
             remove_tree(place)
+        return True
 
     @contextmanager
-    def _moving(self) -> Iterator[None]:
+    def moving(self) -> Iterator[None]:
+        """Hold the lock under which projects appear, get another name, and go."""
         self.home.ensure_writable()
         self.home.projects.mkdir(exist_ok=True)
         with lock(self.home.locks / ".projects.lock"):

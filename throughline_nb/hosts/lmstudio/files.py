@@ -201,11 +201,14 @@ class Listing(msgspec.Struct, frozen=True):
         place: What tells the folder from another one that takes its name.
         linked: Whether a folder in it is a link. Links are not followed, so a chat that was not
             found may lie behind one.
+        folders: Path of the folder that a chat lies in, relative to the folder of conversations,
+            by the chat's id; empty for those that lie in it directly.
     """
 
     ids: frozenset[str] | None
     place: str = ""
     linked: bool = False
+    folders: Mapping[str, str] = {}
 
     def __call__(self, key: ChatKey) -> bool | None:
         """Whether the chat exists; None where that is not known."""
@@ -242,28 +245,31 @@ class LMStudioChats:
         second = self._listed()
         if second.ids is None or second.place != first.place:
             return Listing(None)
-        return Listing(first.ids | second.ids, first.place, first.linked or second.linked)
+        folders = {**first.folders, **second.folders}
+        linked = first.linked or second.linked
+        return Listing(first.ids | second.ids, first.place, linked, folders)
 
     def _listed(self) -> Listing:
-        ids: set[str] = set()
-        waiting = [self.folder]
+        folders: dict[str, str] = {}
+        waiting = [""]
         linked = False
         try:
             found = self.folder.stat()
             while waiting:
-                with os.scandir(waiting.pop()) as entries:
+                below = waiting.pop()
+                with os.scandir(self.folder / below) as entries:
                     for entry in entries:
                         if entry.name.endswith(SUFFIX):
-                            ids.add(entry.name.removesuffix(SUFFIX))
+                            folders[entry.name.removesuffix(SUFFIX)] = below
                         elif entry.is_dir(follow_symlinks=False):
-                            waiting.append(Path(entry.path))
+                            waiting.append(f"{below}/{entry.name}" if below else entry.name)
                         elif entry.is_symlink():
                             linked = linked or not entry.is_file()
         except OSError:
             return Listing(None)
-        if not ids:
+        if not folders:
             return Listing(None)
-        return Listing(frozenset(ids), f"{found.st_dev}:{found.st_ino}", linked)
+        return Listing(frozenset(folders), f"{found.st_dev}:{found.st_ino}", linked, folders)
 
 
 def _decode(data: bytes) -> _File:
