@@ -62,7 +62,7 @@ function world(options: EngineOptions = {}): World {
       takeTurn(engine, chats, {
         chat,
         text,
-        settings: { turn_seconds: 5, ...settings },
+        settings: { turn_seconds: 30, ...settings },
         signal: signal ?? new AbortController().signal,
         pull: async () => pulled(turns),
         progress,
@@ -86,7 +86,7 @@ test("hello comes first, and again when the form changed", async () => {
   await say("one", { settings: { orphan_days: 7 } });
   await say("two", { settings: { orphan_days: 7, recall: false } });
   await say("three", { settings: { orphan_days: 8 } });
-  const all = await log({ orphan_days: 8, turn_seconds: 5 });
+  const all = await log({ orphan_days: 8, turn_seconds: 30 });
   const seen = all.filter(({ method }) => method === "hello" || method === "turn");
   assert.deepEqual(
     seen.map(({ method }) => method),
@@ -128,11 +128,11 @@ test("a message waits as long as the setting says; what comes later is not lost"
   const { say, log } = world();
   await say("warm");
   const begin = Date.now();
-  const late = await say("slow 1500", { settings: { turn_seconds: 0.2 }, turns: 3 });
-  assert.ok(Date.now() - begin < 1400);
+  const late = await say("slow 2500", { settings: { turn_seconds: 0.2 }, turns: 3 });
+  assert.ok(Date.now() - begin < 2400);
   assert.equal(late.text, null);
   assert.match(late.status, /no answer within 0\.2 s/);
-  await sleep(1600);
+  await sleep(2600);
   await say("next", { turns: 3 });
   const seen = await log();
   const turns = seen.filter(({ method }) => method === "turn");
@@ -171,12 +171,13 @@ test("the user can abort it at any time", async () => {
 test("many chats at once do not wait for each other", async () => {
   const { say } = world();
   const hanging = say("slow 2000", { chat: "slow" });
-  const begin = Date.now();
+  let over = false;
+  void hanging.then(() => (over = true));
   const chats = Array.from({ length: 20 }, (_, n) => say(`Hello ${n}`, { chat: `c${n}` }));
   for (const [n, outcome] of (await Promise.all(chats)).entries()) {
     assert.equal(outcome.text, `Hello ${n}!`);
   }
-  assert.ok(Date.now() - begin < 1800);
+  assert.ok(!over);
   assert.equal((await hanging).text, "slow 2000!");
 });
 

@@ -68,7 +68,6 @@ def _whole(user: Path) -> Iterator[Host]:
 
 def _chat(host: Host, messages: int) -> StandInChat:
     chat = StandInChat(host, KEY.id, {"recall": False})
-    chat.all = {"turn_seconds": 60}
     chat.put([_wire(message) for message in Stored(messages)])
     return chat
 

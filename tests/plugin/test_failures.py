@@ -16,7 +16,7 @@ import pytest
 from throughline_nb.store.files import lock
 from throughline_nb.store.home import Home
 
-from .standin import WAIT, Chat, Host, Reply, eventually, request, result, wait_gone
+from .standin import PATIENCE, WAIT, Chat, Host, Reply, eventually, request, result, wait_gone
 from .toolchain import bundle
 
 UNCHANGED = "your message went on unchanged"
@@ -27,7 +27,6 @@ Record = Callable[..., None]
 def chat(host: Host) -> Chat:
     """A chat with a project, and an engine that runs."""
     chat = Chat(host, "1764500000000")
-    chat.all = {"turn_seconds": 1}
     chat.say("/tl start Compare seven runtimes")
     return chat
 
@@ -66,7 +65,6 @@ def pretend(folder: Path, code: str) -> dict[str, str]:
 
 
 def test_a_message_that_is_aborted(chat: Chat, host: Host, engine: psutil.Process) -> None:
-    chat.all = {"turn_seconds": 20}
     engine.suspend()
     sent = chat.send("Never mind", keep=False)
     host.do("abort", taskId=host.event("task", 1)["taskId"])
@@ -82,9 +80,10 @@ def test_a_message_that_is_aborted(chat: Chat, host: Host, engine: psutil.Proces
 def test_a_command_has_no_time_out_but_can_be_aborted(
     chat: Chat, host: Host, held: Path, engine: psutil.Process
 ) -> None:
+    chat.all = {"turn_seconds": 2}
     with lock(held):
         sent = chat.send("/tl goal Compare eight runtimes", keep=False)
-        time.sleep(1.5)
+        time.sleep(2.5)
         assert not sent.done()
         host.do("abort", taskId=host.event("task", 1)["taskId"])
         assert Reply(sent.result(WAIT)).kind == "aborted"
@@ -105,7 +104,7 @@ def test_one_chat_that_waits_holds_up_no_other(chat: Chat, host: Host, held: Pat
 def test_the_host_is_lost(chat: Chat, host: Host, engine: psutil.Process) -> None:
     assert host.plugin is not None
     host.do("drop")
-    host.plugin.wait(10)
+    host.plugin.wait(WAIT)
     wait_gone(engine)
 
 
@@ -113,7 +112,7 @@ def test_the_host_is_lost(chat: Chat, host: Host, engine: psutil.Process) -> Non
 def test_the_engine_ends_with_the_plugin(host: Host, engine: psutil.Process, how: int) -> None:
     assert host.plugin is not None
     host.plugin.send_signal(how)
-    host.plugin.wait(10)
+    host.plugin.wait(WAIT)
     wait_gone(engine)
 
 
@@ -160,11 +159,13 @@ def test_an_engine_that_hangs_lets_the_message_go_in_time(
     chat: Chat, host: Host, engine: psutil.Process
 ) -> None:
     engine.suspend()
+    chat.all = {"turn_seconds": 1}
     reply = chat.say("What is next?")
     assert "no answer within 1 s" in went_on(reply, "What is next?")
     assert 900 < reply.ms < 5000
     assert chat.tools() == []
     engine.resume()
+    chat.all = {"turn_seconds": PATIENCE}
     late = chat.say("And now?")
     assert "Goal: Compare seven runtimes" in late.text, "what did not arrive comes again"
     assert host.engines() == [engine]
@@ -235,12 +236,12 @@ def test_no_record_and_a_damaged_one(
 
 def test_an_interpreter_of_the_settings_wins(host: Host, tmp_path: Path) -> None:
     chat = Chat(host, "1764500000001")
-    chat.all = {"python": str(tmp_path / "nowhere")}
+    chat.all["python"] = str(tmp_path / "nowhere")
     assert f"{tmp_path / 'nowhere'} could not" in went_on(chat.say("Hello"), "Hello")
-    chat.all = {"python": sys.executable}
+    chat.all["python"] = sys.executable
     assert "was carried out" in chat.say("/tl start Something").text
     (first,) = host.engines()
-    chat.all = {}
+    del chat.all["python"]
     assert "[throughLine" in chat.say("Hello").text
     wait_gone(first)
 
@@ -268,7 +269,6 @@ def test_an_engine_that_is_none(
     record(env=pretend(tmp_path, code))
     bare_host.run(plugin)
     chat = Chat(bare_host, "1764500000001")
-    chat.all = {"turn_seconds": 10}
     lines = [went_on(chat.say("Hello"), "Hello") for _ in range(3)]
     assert "the engine stopped" in lines[0]
     assert said in lines[0]
@@ -300,7 +300,6 @@ def test_what_long_work_says_stands_until_it_is_done(
     record(env=pretend(tmp_path, TALKS))
     bare_host.run(plugin)
     chat = Chat(bare_host, "1764500000001")
-    chat.all = {"turn_seconds": 10}
     reply = chat.say("throughLine: fine")
     assert reply.icons == ["loading", "done"]
     assert reply.status == "throughLine: fine"
@@ -347,7 +346,7 @@ runpy.run_module("throughline_nb", run_name="__main__", alter_sys=True)
 
 def test_what_runs_without_a_chat_is_untouched(host: Host) -> None:
     chat = Chat(host, "1764500000020")
-    reply = Reply(chat.send("Summarise this: /tl start nothing", bare=True).result(30))
+    reply = Reply(chat.send("Summarise this: /tl start nothing", bare=True).result(WAIT))
     assert reply.text == "Summarise this: /tl start nothing"
     assert reply.updates == []
     assert host.do("session")["tools"] == []

@@ -1,11 +1,13 @@
 """What is made for the plugin: its form has every setting, and the file on disk is up to date."""
 
+import json
 import re
 from typing import Annotated
 
 import msgspec
 import pytest
 
+from throughline_nb import __version__
 from throughline_nb.hosts.lmstudio import form
 from throughline_nb.store.settings import Settings
 
@@ -13,6 +15,11 @@ from throughline_nb.store.settings import Settings
 def test_the_file_on_disk_is_what_the_definitions_give() -> None:
     made = form.FILE.read_text(encoding="utf-8")
     assert made == form.source(), "run `python -m throughline_nb.hosts.lmstudio.form`"
+
+
+def test_the_plugins_version_is_that_of_the_package() -> None:
+    package = json.loads((form.FILE.parents[1] / "package.json").read_text(encoding="utf-8"))
+    assert package["version"] == __version__
 
 
 def test_the_form_has_every_setting_once() -> None:
