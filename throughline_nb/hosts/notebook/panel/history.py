@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from throughline_nb.engine import views
 from throughline_nb.engine.registry import COMMANDS
-from throughline_nb.hosts.notebook.display import inline, marks
+from throughline_nb.errors import NotFoundError
+from throughline_nb.hosts.notebook.display import inline, marks, typed_here
 from throughline_nb.hosts.notebook.ledger_view import LedgerView
 from throughline_nb.hosts.notebook.panel.parts import put, say
 from throughline_nb.hosts.notebook.panel.words import WHO, by, clock, count, marked, verb
@@ -121,8 +122,12 @@ class HistoryPage:
         then = self.panel.store.at(record.version)
         if self.what.value == AS_IT_WAS:
             say(self._found, _as_it_was(then, record))
-        else:
+            return
+        try:
             say(self._found, self._differences(then, record))
+        except NotFoundError as error:  # what was typed to compare with is no version
+            warning = inline(typed_here(str(error)))
+            say(self._found, f'<p class="tl-warning" role="alert">{warning}</p>')
 
     def _differences(self, then: Snapshot, record: Record) -> str:
         """What changed since the version to compare with; the one before when none is given."""

@@ -134,9 +134,12 @@ class ProjectsPage:
     def _of(self, name: str) -> str:
         """The chats of the project that is bound."""
         keys: list[ChatKey] = list(self.panel.p.chats())
+        own = self.panel.key
+        if own is not None and own not in keys and self.panel.is_own:  # it has no name to be kept by
+            keys.append(own)
         named = [
             f"<li><code>{escape(str(key))}</code>"
-            f"{' <em>this notebook</em>' if key == self.panel.key else ''}</li>"
+            f"{' <em>this notebook</em>' if key == own else ''}</li>"
             for key in keys
         ]
         listed = f"<ul>{''.join(named)}</ul>" if named else "<p>No chat is bound to it.</p>"

@@ -2,7 +2,9 @@
 
 import re
 import time
+from functools import partial
 from html import escape
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
 import ipywidgets as w
@@ -94,35 +96,41 @@ class RecallPage:
             say(self._found, "")
             put(self._list, ())
             return
-        found: list[tuple[ChatKey, Passage]] = []
+        lists: list[list[tuple[ChatKey, Passage]]] = []
         waiting = ""
         for key in self._wanted():
             try:
-                found += [(key, each) for each in self.panel.engine.recalls.of(key).search(words)]
+                answer = self.panel.engine.recalls.of(key).search(words)
             except UsageError as error:
                 waiting = str(error)
+            else:
+                lists.append([(key, each) for each in answer])
+        # Scores compare within one chat only, so that the best of each come first.
+        found = [pair for rank in zip_longest(*lists) for pair in rank if pair is not None]
         many = len(self._wanted())
         told = f"{count(len(found), 'passage')} in {count(many, 'chat')}, best first"
         nothing = waiting or f"Nothing in {count(many, 'chat')} answers “{escape(words)}”."
         say(self._found, f"<p><small>{told if found else nothing}</small></p>")
-        shown = sorted(found, key=lambda pair: -pair[1].score) if many > 1 else found
-        put(self._list, [self._passage(key, each, words) for key, each in shown[:MOST]])
+        offered: set[tuple[ChatKey, int]] = set()
+        rows = []
+        for key, each in found[:MOST]:
+            rows.append(self._passage(key, each, words, first=(key, each.turn) not in offered))
+            offered.add((key, each.turn))
+        put(self._list, rows)
 
-    def _passage(self, key: ChatKey, passage: "Passage", words: str) -> w.Box:
-        parts = self.panel.parts
-        where = f" · {escape(self._name(key))}" if len(self._chats or ()) > 1 else ""
+    def _passage(self, key: ChatKey, passage: "Passage", words: str, *, first: bool) -> w.Box:
+        """A passage; the first of its turn has the button that opens the turn."""
+        parts, turn = self.panel.parts, passage.turn
+        where = f" of {self._name(key)}" if len(self._chats or ()) > 1 else ""
         speaker = {"user": "you", "assistant": "model"}.get(passage.role, passage.role)
         said = " ".join(filter(None, [_when(passage), speaker, passage.tool]))
         text = parts.html(
-            f'<div class="tl-text"><b>turn {passage.turn}</b> <small>{escape(said)}{where}</small>'
+            f'<div class="tl-text"><b>turn {turn}</b> <small>{escape(said + where)}</small>'
             f"<p>{_lit(passage.text, words)}</p></div>"
         )
-        turn = passage.turn
-        name = f"Open turn {turn}"
-        button = parts.button(
-            name, lambda: self._open(key, turn, 1), "tl-quiet", tip=f"{name} of {key}"
-        )
-        return parts.row((text, button), "tl-row", "tl-passage")
+        act = partial(self._open, key, turn, 1)
+        button = [parts.button(f"Open turn {turn}{where}", act, "tl-quiet")] if first else []
+        return parts.row((text, *button), "tl-row", "tl-passage")
 
     def _open(self, key: ChatKey, turn: int, page: int) -> None:
         parts = self.panel.parts
@@ -131,12 +139,8 @@ class RecallPage:
         text = escape("\n".join(lines[:-1] if more else lines))
         buttons = [parts.button(f"Close turn {turn}", lambda: put(self._turn, ()))]
         if more:
-            buttons.insert(
-                0,
-                parts.button(
-                    f"Page {page + 1} of turn {turn}", lambda: self._open(key, turn, page + 1)
-                ),
-            )
+            act = partial(self._open, key, turn, page + 1)
+            buttons.insert(0, parts.button(f"Page {page + 1} of turn {turn}", act))
         head = f"<h3>Turn {turn} <small>{escape(str(key))}, page {page}</small></h3>"
         put(self._turn, [
             parts.box((parts.html(f"{head}<pre>{text}</pre>"), parts.row(buttons, "tl-actions")),

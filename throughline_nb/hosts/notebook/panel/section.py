@@ -217,5 +217,5 @@ class Section:
 
 
 def _fits(entry: Entry, words: Sequence[str]) -> bool:
-    said = f"{entry.id} {entry.text} {entry.source} {state_of(entry)} {entry.note}".casefold()
-    return all(word in said for word in words)
+    said = f"{entry.text} {entry.source} {state_of(entry)} {entry.note}".casefold()
+    return all(word in said or word == entry.id.casefold() for word in words)

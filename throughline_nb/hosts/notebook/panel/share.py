@@ -57,7 +57,7 @@ class SharePage:
         from throughline_nb.engine.handoff import text_of  # noqa: PLC0415 - only when asked for
 
         reply = self.panel.p.do("", lambda run: Reply("", text_of(run)))
-        say(self._text, f'<div class="tl-was">{rendered(reply.shown)}</div>')
+        say(self._text, f'<div class="tl-handoff">{rendered(reply.shown)}</div>')
 
     def _write(self) -> None:
         self.panel.carry_out("handoff")

@@ -139,6 +139,12 @@ class Panel:
         return self._store
 
     @property
+    def is_own(self) -> bool:
+        """Whether the project is the one that the notebook is bound to."""
+        own = here().project
+        return own is not None and self.bound and own.slug == self.p.name
+
+    @property
     def ledger(self) -> LedgerPage:
         """The page with the ledger, which is shown."""
         self.show(LEDGER)

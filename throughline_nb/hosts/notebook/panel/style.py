@@ -26,6 +26,8 @@ _RULES: Final = f"""
 .tl-panel{{max-width:none;border:1px solid {_LINE};border-radius:8px;background:{_PAGE};
 container-type:inline-size;overflow:visible;margin:2px 0;
 --jp-widgets-inline-height:auto;--jp-widgets-color:var(--jp-ui-font-color1,currentColor)}}
+body[data-jp-theme-light=true] .tl-panel{{color-scheme:light}}
+body[data-jp-theme-light=false] .tl-panel{{color-scheme:dark}}
 .tl-panel .jupyter-widgets{{margin:0;overflow:visible}}
 .tl-panel .widget-html,.tl-panel .widget-html-content{{line-height:1.45;height:auto;
 font-size:13px;overflow:visible;color:inherit}}
@@ -84,7 +86,8 @@ border-radius:6px}}
 color:{_ERROR};margin:0}}
 .tl-panel>.widget-html .tl-warning{{margin:10px 20px 0}}
 .tl-panel .tl-notice{{background:{_mixed(_BRAND, 10, "transparent")};align-items:center;gap:8px}}
-.tl-panel .tl-notice>.widget-html{{flex:1 1 auto}}
+.tl-panel .tl-notice>.widget-html{{flex:1 1 200px;min-width:0;overflow-wrap:anywhere}}
+.tl-panel .tl-editor p+p{{margin-top:8px}}
 .tl-panel .tl-body{{align-items:stretch;min-width:0}}
 .tl-main{{flex:1 1 auto;min-width:0;padding:18px 20px 24px;gap:22px}}
 .tl-side{{flex:0 0 328px;box-sizing:border-box;padding:18px 20px 24px;gap:26px;
@@ -186,7 +189,7 @@ align-items:flex-start}}
 .tl-history .tl-version>.tl-asked,.tl-history .tl-version>.widget-html{{align-self:stretch}}
 .tl-select.jupyter-widgets{{width:auto;height:auto;display:flex;flex-direction:column}}
 .tl-panel .tl-select select{{font-family:var(--jp-code-font-family,monospace);font-size:12px;
-padding:4px}}
+padding:4px;flex:none}}
 .tl-select option{{padding:2px 4px;border-radius:4px;white-space:pre}}
 .tl-change{{border-bottom:1px solid {_LINE};padding:8px 0}}
 .tl-change:last-child{{border-bottom:0}}
@@ -196,6 +199,11 @@ background:{_mixed("var(--jp-success-color1,green)", 18, "transparent")}}}
 .tl-panel del{{background:{_mixed("var(--jp-error-color1,crimson)", 14, "transparent")}}}
 .tl-was .tl-card{{border-style:dashed}}
 .tl-was h3{{font-size:15px}}
+.tl-handoff{{border:1px dashed {_LINE};border-radius:8px;padding:12px 16px}}
+.tl-handoff h1{{font-size:16px;font-weight:650;margin:0 0 6px}}
+.tl-handoff h2{{font-size:14px;margin:14px 0 4px;display:block}}
+.tl-panel .tl-handoff h3{{margin:10px 0 2px}}
+.tl-panel .tl-handoff ul{{list-style:disc;padding-left:18px}}
 .tl-panel .tl-page ul{{margin:4px 0 8px;padding:0;list-style:none}}
 .tl-panel .tl-page li{{padding:2px 0}}
 .tl-panel .tl-page li>code:first-child{{position:static}}
