@@ -357,4 +357,5 @@ def _id(line: bytes) -> Ident | None:
 
 
 def _short(error: BaseException) -> str:
-    return (str(error) or type(error).__name__)[:200]
+    said = (str(error) or type(error).__name__)[:200]
+    return "".join(sign if sign.isprintable() else " " for sign in said)
