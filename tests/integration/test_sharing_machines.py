@@ -322,7 +322,7 @@ def test_another_project_is_joined_only_where_that_is_said(tmp_path):
     found = starting.look(other, place, transport.unwatched)
     assert (found.what, found.name, found.entries) == ("other", "runtimes", 1)
     before = other.repo.head()
-    with pytest.raises(RefusedError, match="holds another project .* `throughline-nb clone`"):
+    with pytest.raises(RefusedError, match=r"holds another project .* `throughline-nb clone`"):
         starting.share(other, place, USER)
     assert other.repo.head() == before
     assert other.remotes() == []

@@ -47,7 +47,16 @@ def report(
         f"{engine.home.logs}, then say /tl open {slug}."
         for slug in waiting(engine.home)
     ]
-    return problems, [*_facts(engine, git=not git), *_settings(engine, key)]
+    shared = [] if git else _shared(engine, project)
+    return problems, [*_facts(engine, git=not git), *shared, *_settings(engine, key)]
+
+
+def _shared(engine: "Engine", project: Project | None) -> list[str]:
+    from throughline_nb.store.sharing import health  # noqa: PLC0415 - rarely needed, not small
+
+    names = [project.slug] if project else engine.projects.names()
+    lines = (health.facts(Project(engine.home, slug)) for slug in names)
+    return [line for line in lines if line]
 
 
 def _project(engine: "Engine", slug: str) -> list[str]:

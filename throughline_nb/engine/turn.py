@@ -174,10 +174,21 @@ def background(engine: "Engine", chat: "Chat", project: Project) -> Outcome:
     ruled = any(change.name == "Goal" or change.name.startswith("C") for change in found)
     whole = state.due or far or ruled
     text = digest(view, settings.digest_tokens) if whole else header(view)
-    line = status_line(now.ledger, _status_notices(chat, now.ledger))
+    line = status_line(now.ledger, [*_status_notices(chat, now.ledger), *unshared(project)])
     state.due, state.shown = False, now.version
     chat.merged, chat.notices = [], []
     return Outcome(text, line)
+
+
+def unshared(project: Project) -> list[str]:
+    """What is not on the remote yet, and what was fetched from it; asks nobody."""
+    far = project.apart()
+    if far is None or not (far.ahead or far.behind):
+        return []
+    parts = [f"{far.ahead} to send"] * bool(far.ahead) + [f"{far.behind} to merge"] * bool(
+        far.behind
+    )
+    return [f"{', '.join(parts)}: /tl sync"]
 
 
 def _shown(project: Project, state: ChatState, now: Snapshot) -> Snapshot | None:
@@ -235,7 +246,8 @@ def _position(engine: "Engine", chat: "Chat") -> str:
     if not chat.state.project:
         return ""
     try:
-        return status_line(engine.projects.open(chat.state.project).read().ledger)
+        project = engine.projects.open(chat.state.project)
+        return status_line(project.read().ledger, unshared(project))
     except ThroughLineError:  # what was done must be told; the next turn says what is wrong
         return ""
 

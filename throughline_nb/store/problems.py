@@ -62,6 +62,7 @@ def project_problems(project: "Project") -> list[Problem]:
         if not git_problems():
             found += _objects(project)
             found += _kept(project)
+            found += _remote(project)
     except ThroughLineError as error:
         what, _, cure = str(error).partition("; nothing was changed: ")
         found.append(Problem(what, cure or "bring the project's folder back from a backup"))
@@ -130,6 +131,12 @@ def _objects(project: "Project") -> list[Problem]:
     lines = [line.removeprefix("error: ") for line in said.splitlines() if line.strip()]
     cure = "bring .git back from a backup or another copy; ledger.md itself is whole"
     return [Problem(f"git fsck: {'; '.join(lines[:_SHOWN])}", cure)]
+
+
+def _remote(project: "Project") -> list[Problem]:
+    from throughline_nb.store.sharing import health  # noqa: PLC0415 - it uses this module
+
+    return health.problems(project)
 
 
 def _kept(project: "Project") -> list[Problem]:

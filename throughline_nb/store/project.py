@@ -14,6 +14,7 @@ import msgspec
 from throughline_nb.errors import NewerFormatError, NotFoundError, RefusedError
 from throughline_nb.ledger import Ledger, UnreadableLedger, write
 from throughline_nb.ledger.cascade import settle
+from throughline_nb.ledger.delta import changes
 from throughline_nb.ledger.markdown import MAX_BYTES
 from throughline_nb.ledger.model import FORMAT, Actor
 from throughline_nb.ledger.rules import protect
@@ -36,6 +37,7 @@ from throughline_nb.store.records import (
 )
 from throughline_nb.store.repo import Draft, Repo
 from throughline_nb.store.sharing import unmerged
+from throughline_nb.store.sharing.remotes import Apart, apart
 from throughline_nb.store.workfile import WorkFile
 
 
@@ -117,10 +119,34 @@ class Project:
         """
         return snapshot(self.repo, history.find(self.repo, version), self.slug)
 
+    def before_last_change(self) -> Snapshot:
+        """The version before the last change of the ledger; that of the first where it has one.
+
+        A version with the same ledger, such as one that only wrote ``handoff.md``, is no change.
+        """
+        now = self.read()
+        count = 2
+        while True:
+            records = self.history(count)
+            for record in records[1:]:
+                then = self.at(record.version)
+                if changes(then.ledger, now.ledger):
+                    return then
+            if len(records) < count:
+                return now
+            count *= 4
+
     def remotes(self) -> list[str]:
         """Names of the remotes, which keep what they have."""
         done = gitrun.run(self.repo.git, "remote")
         return done.stdout.decode("utf-8", "replace").split()
+
+    def apart(self) -> Apart | None:
+        """How far project and remote are apart as of the last fetch; None where it is not shared.
+
+        No network, and no process but after more than one commit at once.
+        """
+        return apart(self.repo)
 
     # Writing
 

@@ -33,6 +33,7 @@ from throughline_nb.store.sharing.remotes import (
     tracking,
 )
 from throughline_nb.store.sharing.transport import AbsentError, RejectedError, Watch, shown
+from throughline_nb.store.sharing.views import is_ancestor
 
 if TYPE_CHECKING:
     from throughline_nb.store.project import Project
@@ -200,9 +201,23 @@ def ensure_empty(project: "Project", remote: Address) -> None:
 def alone(project: "Project") -> Iterator[None]:
     """One sync of a project at a time on a machine, beside its ordinary writes."""
     project.home.ensure_writable()
-    refs.ensure_on_main(project.repo.git, project.slug)
+    _keep_detached(project)
+    if not (project.repo.git / "MERGE_HEAD").exists():  # which the merge may end by itself
+        refs.ensure_on_main(project.repo.git, project.slug)
     with lock(project.home.locks / f"{project.slug}.sync.lock", timeout=_WAIT_SECONDS):
         yield
+
+
+def _keep_detached(project: "Project") -> None:
+    """Keep commits that were made on no branch, before anybody is told to leave them."""
+    git = project.repo.git
+    at, main = refs.head(git), refs.read_ref(git, refs.MAIN)
+    if at.startswith("refs/") or not at or main is None or is_ancestor(project.repo, at, main):
+        return
+    name = f"{refs.RESCUE}/detached-{at[:8]}"
+    if refs.read_ref(git, name) is None:
+        with project.repo.explained():
+            refs.swap(git, name, at, None)
 
 
 @contextmanager

@@ -68,6 +68,18 @@ class RejectedError(StoreError):
     """Somebody else pushed since the last fetch."""
 
 
+class UnreachableError(StoreError):
+    """The remote cannot be reached, or does not do what it was asked.
+
+    Attributes:
+        cause: Why, and what to do.
+    """
+
+    def __init__(self, remote: Address, cause: str) -> None:
+        super().__init__(f"Not shared with {shown(remote)}: {cause}; everything here is kept.")
+        self.cause = cause
+
+
 class AbsentError(StoreError):
     """The remote is there, and has no branch of the project's name."""
 
@@ -112,7 +124,7 @@ def fetch(
     if done.code:
         if re.search(r"couldn't find remote ref|find remote ref", done.said):
             raise AbsentError(f"{shown(remote)} has no branch main.")
-        raise StoreError(_why(done, remote))
+        raise UnreachableError(remote, cause(done.said))
 
 
 def push(
@@ -153,8 +165,8 @@ def push(
             "repository; share to an empty folder instead."
         )
     if rejected:
-        raise StoreError(_nothing(remote, f"it refused ({clip(one_line(rejected[2]), 120)})"))
-    raise StoreError(_why(done, remote))
+        raise UnreachableError(remote, f"it refused ({clip(one_line(rejected[2]), 120)})")
+    raise UnreachableError(remote, cause(done.said))
 
 
 def branches(git: Path, remote: Address, seconds: float = IDLE_SECONDS) -> dict[str, str]:
@@ -167,7 +179,7 @@ def branches(git: Path, remote: Address, seconds: float = IDLE_SECONDS) -> dict[
     arguments = ["ls-remote", *_served(remote, "upload"), "--", remote.url]
     done = _run(git, arguments, remote, unwatched, idle=seconds)
     if done.code:
-        raise StoreError(_why(done, remote))
+        raise UnreachableError(remote, cause(done.said))
     pairs = (line.partition("\t") for line in done.out.splitlines())
     return {name: ident for ident, _, name in pairs if name == "HEAD" or "refs/heads/" in name}
 
@@ -285,7 +297,7 @@ class _Attended:
         finally:
             self._close()
         if late:
-            raise StoreError(_nothing(remote, f"nothing came from it for {idle:.0f} seconds"))
+            raise UnreachableError(remote, f"nothing came from it for {idle:.0f} seconds")
         return Done(self._running.returncode, "\n".join(self._out), "\n".join(self._said))
 
     def _waited(self, idle: float, guard: Callable[[], object]) -> bool:
@@ -353,12 +365,3 @@ def _end(running: "subprocess.Popen[bytes]") -> None:
         if not WINDOWS:
             os.killpg(running.pid, signal.SIGKILL)
     running.wait()
-
-
-def _why(done: Done, remote: Address) -> str:
-    """What git said, in one line."""
-    return _nothing(remote, cause(done.said))
-
-
-def _nothing(remote: Address, why: str) -> str:
-    return f"Not shared with {shown(remote)}: {why}; everything here is kept."
