@@ -1,7 +1,7 @@
 /** The values of the settings form in force in a chat, by the names that the engine knows. */
 import type { PromptPreprocessorController, ToolsProviderController } from "@lmstudio/sdk";
 
-import { chatForm, chatKeys, globalForm, globalKeys } from "./generated";
+import { chatForm, chatKeys, globalForm, globalKeys, TURN_SECONDS } from "./generated";
 
 export type Controller = PromptPreprocessorController | ToolsProviderController;
 export type Values = Record<string, unknown>;
@@ -21,6 +21,12 @@ export function values(ctl: Controller): Values {
     return Object.fromEntries(chatKeys.map((key) => [key, config.get(key)]));
   });
   return { ...globalValues(ctl), ...own };
+}
+
+/** Seconds that a message, or a generation, waits for the engine. */
+export function patience(settings: Values): number {
+  const seconds = settings["turn_seconds"];
+  return typeof seconds === "number" && seconds > 0 ? seconds : TURN_SECONDS;
 }
 
 function readable(read: () => Values): Values {

@@ -4,6 +4,7 @@ import { createConfigSchematics } from "@lmstudio/sdk";
 export const VERSION = "0.1.0";
 export const PROTOCOL = 1;
 export const RECORD_FORMAT = 1;
+export const TURN_SECONDS = 2;
 
 export const chatForm = createConfigSchematics()
   .field("automatic_start", "boolean", { displayName: "Start by itself", subtitle: "Start a project after two heavy turns in a row in a chat that has none." }, true)

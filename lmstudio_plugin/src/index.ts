@@ -13,15 +13,12 @@ import {
   type ToolsProviderController,
 } from "@lmstudio/sdk";
 
-import { values, type Controller, type Values } from "./config";
+import { patience, values, type Controller, type Values } from "./config";
 import { Engine } from "./engine";
 import { chatForm, globalForm, say } from "./generated";
 import { Chats, History } from "./history";
 import { EngineError, isRecord, reason } from "./record";
 import { takeTurn } from "./turn";
-
-/** Seconds that the list of tools may take; a generation waits for it. */
-const TOOLS_SECONDS = 2;
 
 const chats = new Chats();
 const engine = new Engine(() => chats.clear());
@@ -75,7 +72,7 @@ async function offerTools(ctl: ToolsProviderController): Promise<Tool[]> {
     const offered = engine
       .request("tools", { chat, settings }, settings)
       .then(({ answer }) => answer);
-    const result = await Promise.race([offered, tooLate(TOOLS_SECONDS)]);
+    const result = await Promise.race([offered, tooLate(patience(settings))]);
     const tools = isRecord(result) && Array.isArray(result["tools"]) ? result["tools"] : [];
     return tools.filter(isRecord).map((tool) => toolOf(chat, settings, tool));
   } catch (error) {

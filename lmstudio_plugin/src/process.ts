@@ -95,9 +95,10 @@ export class EngineProcess {
     if (this.open.has(id)) this.write({ method: "cancel", params: { id } });
   }
 
-  /** Let it end by itself; its running work gets half a second. */
+  /** Let it end by itself; its running work gets half a second, and one that is stuck not more. */
   close(): void {
     this.child.stdin.end();
+    setTimeout(() => this.child.kill("SIGKILL"), 2000).unref();
   }
 
   /** End it at once. */

@@ -2,7 +2,7 @@
  * One message of the user on its way through the engine. Whatever happens, there is an outcome: the
  * engine's, or the message as it was with a line that says why.
  */
-import type { Values } from "./config";
+import { patience, type Values } from "./config";
 import type { Engine } from "./engine";
 import { say } from "./generated";
 import { History, type Chats, type Held } from "./history";
@@ -30,16 +30,13 @@ export interface Message {
   progress: (text: string) => void;
 }
 
-/** Seconds that a message waits where the form says nothing. */
-const SECONDS = 2;
-
 /**
  * Take a message to the engine.
  *
  * @throws The signal's reason - The user aborted it.
  */
 export async function takeTurn(engine: Engine, chats: Chats, message: Message): Promise<Outcome> {
-  const limit = new Limit(message.settings["turn_seconds"], message.signal);
+  const limit = new Limit(patience(message.settings), message.signal);
   try {
     return await limit.first(converse(engine, chats, message, limit));
   } catch (error) {
@@ -92,10 +89,9 @@ class Limit {
   private end!: (error: unknown) => void;
 
   constructor(
-    given: unknown,
+    seconds: number,
     private readonly signal: AbortSignal,
   ) {
-    const seconds = typeof given === "number" && given > 0 ? given : SECONDS;
     this.ended = new Promise((_, reject) => (this.end = reject));
     this.ended.catch(() => undefined);
     const why = say.silent({ seconds: String(seconds) });

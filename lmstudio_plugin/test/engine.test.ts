@@ -241,6 +241,21 @@ test("one that is stuck when the plugin ends is ended at once", async () => {
   assert.throws(() => process.kill(pid, 0), { code: "ESRCH" });
 });
 
+test("another interpreter means another engine, once no message waits; the one before ends", async () => {
+  const { say, starts } = world();
+  const pid = Number.parseInt((await say("pid")).text ?? "", 10);
+  await say("stuck", { settings: { turn_seconds: 0.3 } });
+  await say("Hello", { settings: { python: "/another", turn_seconds: 0.3 } });
+  assert.equal(starts(), 1, "not while a message waits");
+  const other = world();
+  const quiet = Number.parseInt((await other.say("pid")).text ?? "", 10);
+  await other.say("Hello", { settings: { python: "/another" } });
+  assert.equal(other.starts(), 2);
+  await sleep(1000);
+  assert.throws(() => process.kill(quiet, 0), { code: "ESRCH" });
+  process.kill(pid, "SIGKILL");
+});
+
 test("one that never says hello is ended", async () => {
   const silent = {
     program: process.execPath,
