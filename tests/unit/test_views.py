@@ -93,3 +93,20 @@ def test_long_unchanged_stretches_are_cut():
 def test_short_texts_stay_whole(old, new):
     marked = views.words(old, new)
     assert views.shortened(marked) == marked
+
+
+@pytest.mark.parametrize("line", ["-- keep the staging server up", "--", "++ more", "@@ -1 +1 @@"])
+def test_lines_of_notes_are_shown_whatever_they_begin_with(line):
+    with_it, without = (ledger(prose=(Prose("", t),)) for t in (f"{line}\nsame", "same"))
+    assert views.diff(with_it, without).splitlines() == ["~ Notes changed:", f"    -{line}"]
+    assert views.diff(without, with_it).splitlines() == ["~ Notes changed:", f"    +{line}"]
+
+
+@pytest.mark.parametrize(
+    ("attr", "letter", "title"),
+    [("plan", "S", "Plan"), ("findings", "F", "Findings"), ("questions", "Q", "Open questions")],
+)
+def test_what_was_moved_is_named(attr, letter, title):
+    one, two = Entry(id=f"{letter}1", text="one"), Entry(id=f"{letter}2", text="two")
+    shown = views.diff(ledger(**{attr: (one, two)}), ledger(**{attr: (two, one)}))
+    assert shown == f"~ {title} reordered."

@@ -98,10 +98,7 @@ def diff(run: Run, version: str = "") -> Reply:
     """
     run.absorb()
     now = run.project.read()
-    if not version:
-        records = run.project.history(2)
-        version = records[-1].version
-    then = run.project.at(version)
+    then = run.project.at(version) if version else run.project.before_last_change()
     text = views.diff(then.ledger, now.ledger)
     return Reply(f"Changes from {then.version} to {now.version}.", text or "Nothing differs.")
 

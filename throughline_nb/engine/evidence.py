@@ -11,31 +11,22 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from throughline_nb.chat import ChatKey, Message
+from throughline_nb.engine.quotes import Passages, best_passage
 from throughline_nb.engine.registry import TOOLS
 from throughline_nb.engine.run import Run
 from throughline_nb.errors import ThroughLineError
 from throughline_nb.ledger import Entry
 from throughline_nb.ledger.fence import without_blocks
 from throughline_nb.ledger.proofs import proofs_of, unwrapped
-from throughline_nb.ledger.sources import Proof, index, parse
+from throughline_nb.ledger.sources import Proof, Source, index, parse
 
 if TYPE_CHECKING:
     from throughline_nb.chat import History
 
-QUOTE_CHARACTERS: Final = 300
-"""Longest quote; more than the sentence that says it helps nobody."""
-
 QUOTED: Final = 200
 """Findings that get a quote, the newest; the file stays one that can be read."""
 
-_WORD = re.compile(r"\w+(?:[.,]\w+)*")
-_SENTENCE = re.compile(r"[^.!?。！？\n]+(?:[.!?](?!\s|$)[^.!?。！？\n]*)*[.!?。！？]*")
-_ORIGIN = re.compile(r"turn ([0-9]+) of (.+)")
-_ENOUGH: Final = 0.3
-"""Share of a claim's words, by weight, that a quote must hold to be its proof."""
-
-_ADDS: Final = 0.15
-"""Share that a second sentence must add."""
+_ORIGIN = re.compile(r"turn ([0-9]{1,9}) of (.+)")
 
 
 class Evidence(msgspec.Struct, frozen=True):
@@ -66,36 +57,12 @@ def evidence_for(run: Run, findings: Sequence[Entry], *, live: bool = True) -> d
     proofs = {key: index(run.engine.chats.proofs(key, lambda _: True)) for key in chats}
     turns = _Turns(run, live=live)
     quoted = {entry.id for entry in findings[-QUOTED:]}
-    return {
-        e.id: _cell(run, chats, e) or _evidence(e, proofs, turns, quote=e.id in quoted)
-        for e in findings
-    }
-
-
-def best_passage(texts: Iterable[str], claim: str) -> str:
-    """What some texts say of ``claim``, cut; empty where they do not.
-
-    It is the sentence that shares most with it, and a second one where that adds to it: a claim
-    often joins two. Words with a figure count three times, since a finding is checked by them.
-    """
-    wanted = {word: _weight(word) for word in _words(claim)}
-    total = sum(wanted.values()) or 1.0
-    sentences = [(s.strip(), _words(s)) for text in texts for s in _SENTENCE.findall(text)]
-    parts: list[str] = []
-    share = 0.0
-    for least in (0.0, _ADDS):
-        added, said, words = max(
-            ((sum(wanted[w] for w in words & wanted.keys()) / total, s, words)
-             for s, words in sentences),
-            key=lambda found: found[0],
-            default=(0.0, "", set[str]()),
-        )  # fmt: skip
-        if added <= least:
-            break
-        share += added
-        parts.append(said if len(said) <= QUOTE_CHARACTERS else _around(said, wanted))
-        wanted = {word: weight for word, weight in wanted.items() if word not in words}
-    return " … ".join(parts) if share >= _ENOUGH else ""
+    evidence: dict[str, Evidence] = {}
+    for done, e in enumerate(findings):
+        run.engine.watch("Looking for quotes", done, len(findings))
+        evidence[e.id] = _cell(run, chats, e) or _evidence(e, proofs, turns, quote=e.id in quoted)
+    run.engine.watch("Looking for quotes", len(findings), len(findings))
+    return evidence
 
 
 class _Turns:
@@ -106,6 +73,8 @@ class _Turns:
         self.page_tools = run.engine.settings(run.key).page_tools
         self._kept: dict[tuple[ChatKey, int], Sequence[Any]] = {}
         self._live: dict[int, list[Any]] | None = None if live else {}
+        self._pages: dict[tuple[ChatKey, int], list[tuple[frozenset[str], str]]] = {}
+        self._passages: dict[tuple[ChatKey, int, str, tuple[str, ...]], Passages] = {}
 
     def messages(self, key: ChatKey, turn: int) -> Sequence[Any]:
         """The messages of a turn, as far as they are at hand."""
@@ -114,6 +83,45 @@ class _Turns:
             if not self._kept[key, turn]:
                 self._kept[key, turn] = self._recalled(key, turn)
         return self._kept[key, turn]
+
+    def best(self, key: ChatKey, turn: int, entry: Entry) -> str:
+        """The passage of a turn that says a finding; what many rest on is taken apart once."""
+        source = parse(entry.source)
+        kept = (key, turn, source.kind, source.keys)
+        if kept not in self._passages:
+            self._passages[kept] = Passages(self._texts(key, turn, source))
+        return self._passages[kept].best(entry.text)
+
+    def _texts(self, key: ChatKey, turn: int, source: Source) -> list[str]:
+        """What a source of that kind can have said: a page's result, the user, or the whole turn.
+
+        What our own tools answered proves nothing: they repeat the claim.
+        """
+        if source.kind in {"url", "file"}:
+            read = self._read(key, turn)
+            return [text for keys, text in read if not keys.isdisjoint(source.keys)]
+        roles = ("user",) if source.kind == "user" else ("user", "assistant", "tool")
+        messages = self.messages(key, turn)
+        said = [m for m in messages if m.role in roles and m.tool not in TOOLS]
+        return [without_blocks(message.text) for message in said]
+
+    def _read(self, key: ChatKey, turn: int) -> list[tuple[frozenset[str], str]]:
+        """What each call of a turn read: the keys of the sources, and the text."""
+        if (key, turn) not in self._pages:
+            messages = self.messages(key, turn)
+            self._pages[key, turn] = [
+                (
+                    frozenset(
+                        proof.key for proof in proofs_of(_pair(call, result), self.page_tools)
+                    ),
+                    shown if isinstance(shown := unwrapped(result.text), str) else result.text,
+                )
+                for call in messages
+                if call.role == "assistant" and call.tool and call.tool not in TOOLS
+                for result in messages
+                if result.role == "tool" and result.call_id == call.call_id
+            ]
+        return self._pages[key, turn]
 
     def _history(self) -> dict[int, list[Any]]:
         if self._live is None:
@@ -156,33 +164,12 @@ def _evidence(
         return Evidence()
     if not quote:
         return Evidence(str(key), turn)
-    best, time = "", None
+    time = None
     messages = turns.messages(key, turn)
-    texts = _texts(entry, messages, turns.page_tools)
-    best = best_passage(texts, entry.text)
+    best = turns.best(key, turn, entry)
     if best:
         time = next((m.time for m in messages if m.time is not None), None)
     return Evidence(str(key), turn, best, time)
-
-
-def _texts(entry: Entry, messages: Sequence[Any], page_tools: Sequence[str]) -> list[str]:
-    """What a source of that kind can have said: a page's own result, the user, or the whole turn.
-
-    What our own tools answered proves nothing: they repeat the claim.
-    """
-    source = parse(entry.source)
-    if source.kind in {"url", "file"}:
-        return [
-            shown if isinstance(shown := unwrapped(result.text), str) else result.text
-            for call in messages
-            if call.role == "assistant" and call.tool and call.tool not in TOOLS
-            for result in messages
-            if result.role == "tool" and result.call_id == call.call_id
-            and any(p.key in source.keys for p in proofs_of(_pair(call, result), page_tools))
-        ]  # fmt: skip
-    roles = ("user",) if source.kind == "user" else ("user", "assistant", "tool")
-    said = [m for m in messages if m.role in roles and m.tool not in TOOLS]
-    return [without_blocks(message.text) for message in said]
 
 
 def _pair(call: Any, result: Any) -> list[Message]:
@@ -209,24 +196,3 @@ def _place(entry: Entry, proofs: dict[ChatKey, dict[str, Proof]]) -> tuple[ChatK
             if proof is not None and (proof.kind != "turn" or key == own):
                 return key, proof.turn
     return None, 0
-
-
-def _words(text: str) -> set[str]:
-    return {word.casefold().replace(",", "") for word in _WORD.findall(text) if len(word) > 1}
-
-
-def _weight(word: str) -> float:
-    return 3.0 if any(c.isdigit() for c in word) else 1.0
-
-
-def _around(sentence: str, wanted: dict[str, float]) -> str:
-    """The stretch of a long sentence that holds most of what is wanted."""
-    starts = range(0, max(len(sentence) - QUOTE_CHARACTERS, 1), QUOTE_CHARACTERS // 3)
-
-    def held(start: int) -> float:
-        words = _words(sentence[start : start + QUOTE_CHARACTERS])
-        return sum(weight for word, weight in wanted.items() if word in words)
-
-    start = max(starts, key=held)
-    piece = sentence[start : start + QUOTE_CHARACTERS].strip()
-    return f"{'…' * (start > 0)}{piece}…"

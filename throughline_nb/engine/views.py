@@ -153,9 +153,10 @@ def _notes(before: Ledger, after: Ledger) -> Iterator[str]:
     was, now = (
         [line for p in each.prose for line in p.text.splitlines()] for each in (before, after)
     )
-    for line in difflib.unified_diff(was, now, lineterm="", n=0):
-        if not line.startswith(("---", "+++", "@@")):
-            yield from _wrapped(neutral(line), "    ", "      ")
+    for tag, a, b, c, d in difflib.SequenceMatcher(None, was, now, autojunk=False).get_opcodes():
+        if tag != "equal":
+            for line in (*(f"-{line}" for line in was[a:b]), *(f"+{line}" for line in now[c:d])):
+                yield from _wrapped(neutral(line), "    ", "      ")
 
 
 def shortened(marked: str) -> str:

@@ -20,7 +20,7 @@ class Change(msgspec.Struct, frozen=True):
     Attributes:
         what: ``added``, ``changed``, ``removed``, ``retracted``, ``answered``, ``reordered``, or a
             step's new status.
-        name: The id, ``Goal``, ``Plan`` or ``Notes``.
+        name: The id, ``Goal``, ``Notes``, ``Front matter``, or a section's title.
         text: What it says now, or why; may be empty.
         fields: Names of the fields that differ, for an entry that stands on both sides.
     """
@@ -61,7 +61,7 @@ def changes(before: Ledger, after: Ledger) -> tuple[Change, ...]:
         old = before.list(section.attr)
         new = after.list(section.attr)
         if old is not new and old != new:
-            found += _entries(old, new)
+            found += _entries(old, new, section.title)
     if before.prose != after.prose:
         found.append(Change("changed", "Notes"))
     if before.meta != after.meta:
@@ -99,7 +99,7 @@ def sentence(found: Sequence[Change]) -> str:
     return clip(summary(found))
 
 
-def _entries(old: Sequence[Entry], new: Sequence[Entry]) -> Iterable[Change]:
+def _entries(old: Sequence[Entry], new: Sequence[Entry], title: str) -> Iterable[Change]:
     was = {entry.id: entry for entry in old}
     now = {entry.id: entry for entry in new}
     for ident, entry in now.items():
@@ -114,7 +114,7 @@ def _entries(old: Sequence[Entry], new: Sequence[Entry]) -> Iterable[Change]:
     kept_old = [ident for ident in was if ident in now]
     kept_new = [ident for ident in now if ident in was]
     if kept_old != kept_new:
-        yield Change("reordered", "Plan")
+        yield Change("reordered", title)
 
 
 def _changed(base: Entry, entry: Entry) -> Change:

@@ -11,7 +11,7 @@ from throughline_nb.ledger.delta import changes, clip
 from throughline_nb.store import gitrun
 from throughline_nb.store.ledgers import engine_commit, find_version, snapshot
 from throughline_nb.store.objects import Commit
-from throughline_nb.store.records import Record, Stamp, Undone, is_ours, record
+from throughline_nb.store.records import Record, Snapshot, Stamp, Undone, is_ours, record
 from throughline_nb.store.repo import Repo
 
 if TYPE_CHECKING:
@@ -49,6 +49,23 @@ def _walk(repo: Repo) -> Iterator[Record]:
         if not commit.parents:
             return
         ident = commit.parents[0]
+
+
+def before_last_change(repo: Repo, slug: str) -> Snapshot:
+    """The last version whose ledger differs from that of today; the first if none does.
+
+    A version that only wrote another file, such as ``handoff.md``, is no change of the ledger.
+
+    Args:
+        repo: The project's repository.
+        slug: The project's name.
+    """
+    versions = (snapshot(repo, repo.commit(each.commit), slug) for each in _walk(repo))
+    now = then = next(versions)
+    for then in versions:
+        if changes(then.ledger, now.ledger):
+            break
+    return then
 
 
 def graph(repo: Repo, n: int, width: int) -> list[str]:

@@ -14,7 +14,6 @@ import msgspec
 from throughline_nb.errors import NewerFormatError, NotFoundError, RefusedError
 from throughline_nb.ledger import Ledger, UnreadableLedger, write
 from throughline_nb.ledger.cascade import settle
-from throughline_nb.ledger.delta import changes
 from throughline_nb.ledger.markdown import MAX_BYTES
 from throughline_nb.ledger.model import FORMAT, Actor
 from throughline_nb.ledger.rules import protect
@@ -120,21 +119,8 @@ class Project:
         return snapshot(self.repo, history.find(self.repo, version), self.slug)
 
     def before_last_change(self) -> Snapshot:
-        """The version before the last change of the ledger; that of the first where it has one.
-
-        A version with the same ledger, such as one that only wrote ``handoff.md``, is no change.
-        """
-        now = self.read()
-        count = 2
-        while True:
-            records = self.history(count)
-            for record in records[1:]:
-                then = self.at(record.version)
-                if changes(then.ledger, now.ledger):
-                    return then
-            if len(records) < count:
-                return now
-            count *= 4
+        """The version before the last one that changed the ledger."""
+        return history.before_last_change(self.repo, self.slug)
 
     def remotes(self) -> list[str]:
         """Names of the remotes, which keep what they have."""
