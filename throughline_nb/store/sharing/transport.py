@@ -50,7 +50,10 @@ _OPTIONS: Final = (
     *("-c", "credential.interactive=false"),
 )
 
-_SERVED: Final = "git -c core.hooksPath=/dev/null -c receive.autogc=false -c core.fsmonitor=false"
+_SERVED: Final = (
+    "git -c core.hooksPath=/dev/null -c core.fsmonitor=false -c core.alternateRefsCommand=: "
+    "-c receive.autogc=false"
+)
 """The other side where it is a folder: its own configuration may name programs."""
 
 _NEXT = re.compile(rb"[\r\n]")
@@ -169,8 +172,13 @@ def push(
     raise UnreachableError(remote, cause(done.said))
 
 
-def branches(git: Path, remote: Address, seconds: float = IDLE_SECONDS) -> dict[str, str]:
+def branches(git: Path, remote: Address, seconds: float = 0.0) -> dict[str, str]:
     """The branches of a remote, by name, and ``HEAD``.
+
+    Args:
+        git: The project's ``.git`` folder.
+        remote: The remote.
+        seconds: How long to wait for an answer; as for a transfer if 0.
 
     Raises:
         StoreError: It cannot be reached.
@@ -245,7 +253,7 @@ def _run(
     remote: Address,
     watch: Watch,
     *,
-    idle: float = IDLE_SECONDS,
+    idle: float = 0.0,
     guard: Callable[[], object] = lambda: None,
 ) -> Done:
     options = [part for key, value in gitrun.NEUTRAL.items() for part in ("-c", f"{key}={value}")]
@@ -265,7 +273,7 @@ def _run(
             f"git could not be run ({reason(error)}); nothing was changed: check that "
             f"{git.parent} is there."
         ) from error
-    return _Attended(running, watch).done(remote, idle, guard)
+    return _Attended(running, watch).done(remote, idle or IDLE_SECONDS, guard)
 
 
 class _Attended:
