@@ -103,7 +103,7 @@ def test_a_step_is_ticked_and_unticked(p, panel):
 
 def test_an_entry_that_is_closed_as_it_is_makes_no_commit(p, panel):
     before = len(p.history())
-    for clicks in (["Edit F1", "Cancel"], ["Edit F1", "Save F1"], ["Add step", "Cancel"]):
+    for clicks in (["Edit F1", "Cancel F1"], ["Edit F1", "Save F1"], ["Add step", "Cancel step"]):
         panel.click(*clicks)
     assert len(p.history()) == before
     assert "Save F1" not in panel.names()
@@ -128,9 +128,9 @@ def test_what_cannot_be_is_told_in_one_sentence_and_nothing_is_lost(p, panel):
     panel.click("Save D1")
     assert "There is no entry F99" in panel.said
     assert panel.field("Because").value == "F99"
-    panel.click("Cancel", "Add finding", "Save finding")
+    panel.click("Cancel D1", "Add finding", "Save finding")
     assert "text is empty" in panel.said
-    panel.click("Cancel", "Save answer Q1")
+    panel.click("Cancel finding", "Save answer Q1")
     assert "answer is empty" in panel.said
 
 

@@ -153,7 +153,7 @@ def test_nothing_is_removed_that_is_no_longer_what_was_seen(p, panel):
         panel.click(name)
         assert "was changed meanwhile; nothing was done" in panel.said
         assert not p.ledger["F1"].retracted
-        panel.click("Cancel")
+        panel.click("Cancel F1")
 
 
 def test_the_goal_is_merged_too(p, panel):

@@ -151,7 +151,7 @@ def test_an_editor_or_answer_is_opened_where_it_stands(p, panel):
     while p.store.note_turn(["Q1"])["Q1"] < 30:
         pass
     panel.panel.refresh()
-    panel.click("Cancel", "Health (6)")
+    panel.click("Cancel F9", "Health (6)")
     assert "open for 30 turns" in panel.text
     panel.click("Answer Q1")
     assert panel.panel.tab == "Ledger"

@@ -57,7 +57,7 @@ class Editor:
         self._notice.children = (self._changed, self.theirs, self.mine)
         self._trouble = parts.html(self._warnings())
         self.save = parts.button(f"Save {target.name}", self._save, "tl-primary")
-        self.cancel = parts.button("Cancel", close, tip=f"Close {target.name} as it is")
+        self.cancel = parts.button(f"Cancel {target.name}", close)
         self.widget = parts.box(
             (
                 self._head,

@@ -40,7 +40,7 @@ class AddForm:
             for tool, name in _ASKED[kind]
         }
         self.save = parts.button(f"Save {kind}", self._save, "tl-primary")
-        self.cancel = parts.button("Cancel", close, tip=f"Add no {kind}")
+        self.cancel = parts.button(f"Cancel {kind}", close)
         self.widget = parts.box(
             (*self.fields.values(), parts.row((self.save, self.cancel), "tl-actions")),
             "tl-editor",

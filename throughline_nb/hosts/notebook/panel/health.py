@@ -7,7 +7,7 @@ import ipywidgets as w
 
 from throughline_nb.engine.registry import COMMANDS
 from throughline_nb.hosts.notebook.display import inline
-from throughline_nb.hosts.notebook.panel.parts import put, say
+from throughline_nb.hosts.notebook.panel.parts import put, say, swap
 from throughline_nb.hosts.notebook.panel.words import count, readable, verb
 from throughline_nb.hosts.notebook.style import SHAPES
 from throughline_nb.ledger.health import Trouble
@@ -57,7 +57,7 @@ class HealthPage:
             if trouble not in self._rows:
                 self._rows[trouble] = self._row(trouble, shown)
         self._rows = {trouble: self._rows[trouble] for trouble in visible}
-        put(self._list, self._rows.values())
+        swap(self._list, self._rows.values())
         left = len(found) - len(visible)
         self.more.description = f"Show {min(left, PAGE)} more" if left else ""
         put(self._more, [self.more] if left else [])

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 from throughline_nb.hosts.notebook.display import inline
 from throughline_nb.hosts.notebook.panel.editor import Editor
-from throughline_nb.hosts.notebook.panel.parts import focus, put, say
+from throughline_nb.hosts.notebook.panel.parts import focus, put, say, swap
 from throughline_nb.hosts.notebook.panel.section import Section
 from throughline_nb.hosts.notebook.panel.targets import GOAL, OfGoal
 from throughline_nb.hosts.notebook.panel.words import readable
@@ -96,6 +96,6 @@ class GoalSection:
     def close(self) -> None:
         """Close the editor."""
         self.editor = None
-        put(self._slot, ())
+        swap(self._slot, ())
         self.update(self._shown)
         self.panel.focus(self.button)

@@ -7,6 +7,7 @@ travel to the browser one by one.
 from collections.abc import Callable, Iterable, Sequence
 from threading import Timer
 from typing import Any, Final
+from weakref import WeakSet
 
 import ipywidgets as w
 
@@ -35,11 +36,11 @@ class Parts:
                          w.widget_selection.ToggleButtonsStyle,
                          w.widget_description.DescriptionStyle)
         }  # fmt: skip
-        self.made: list[w.Widget] = [self._layout, *self._styles.values()]
+        self._made: WeakSet[w.Widget] = WeakSet([self._layout, *self._styles.values()])
 
     def html(self, value: str = "", *classes: str) -> w.HTML:
         """Something to read."""
-        return w.HTML(value, **self._common(w.widget_string.HTMLStyle, classes))
+        return self._kept(w.HTML(value, **self._common(w.widget_string.HTMLStyle, classes)))
 
     def button(
         self, text: str, act: Act, *classes: str, tip: str = "", disabled: bool = False
@@ -52,58 +53,69 @@ class Parts:
             **self._common(w.widget_button.ButtonStyle, classes),
         )
         made.on_click(lambda _: self._doing(act))
-        return made
+        return self._kept(made)
 
     def field(self, label: str, value: str = "", *, lines: int = 1, hint: str = "") -> w.Text:
         """A field for text; of several lines where ``lines`` says so."""
         common = self._common(w.widget_string.TextStyle, ("tl-field",))
         if lines > 1:
-            return w.Textarea(value, description=label, placeholder=hint, rows=lines, **common)
-        return w.Text(value, description=label, placeholder=hint, **common)
+            return self._kept(
+                w.Textarea(value, description=label, placeholder=hint, rows=lines, **common)
+            )
+        return self._kept(w.Text(value, description=label, placeholder=hint, **common))
 
     def choice(
         self, label: str, options: Sequence[Any], value: Any, *classes: str
     ) -> w.ToggleButtons:
         """A choice of a few, as buttons: the keys of a list would reach JupyterLab."""
-        return w.ToggleButtons(
-            options=options,
-            value=value,
-            description=label,
-            **self._common(w.widget_selection.ToggleButtonsStyle, ("tl-choice", *classes)),
+        common = self._common(w.widget_selection.ToggleButtonsStyle, ("tl-choice", *classes))
+        return self._kept(
+            w.ToggleButtons(options=options, value=value, description=label, **common)
         )
 
     def combobox(self, label: str, options: Sequence[str], hint: str = "") -> w.Combobox:
         """A field that offers words to choose from."""
         common = self._common(w.widget_string.TextStyle, ("tl-field",))
-        return w.Combobox(
-            options=options,
-            description=label,
-            placeholder=hint,
-            continuous_update=False,
-            **common,
+        return self._kept(
+            w.Combobox(
+                options=options,
+                description=label,
+                placeholder=hint,
+                continuous_update=False,
+                **common,
+            )
         )
 
     def select(self, label: str, options: Sequence[Any], rows: int) -> w.Select:
         """A list to pick from; buttons beside it must do the same."""
         common = self._common(w.widget_description.DescriptionStyle, ("tl-select",))
-        return w.Select(options=options, description=label, rows=rows, **common)
+        return self._kept(w.Select(options=options, description=label, rows=rows, **common))
 
     def checkbox(self, label: str, value: bool) -> w.Checkbox:
         """A box to tick."""
         common = self._common(w.widget_bool.CheckboxStyle, ())
-        return w.Checkbox(value, description=label, indent=False, **common)
+        return self._kept(w.Checkbox(value, description=label, indent=False, **common))
 
     def box(self, children: Iterable[w.Widget] = (), *classes: str) -> w.VBox:
         """Widgets below one another, unless a class says otherwise."""
-        return w.VBox(tuple(children), layout=self._layout, _dom_classes=classes)
+        return self._kept(w.VBox(tuple(children), layout=self._layout, _dom_classes=classes))
 
     def row(self, children: Iterable[w.Widget] = (), *classes: str) -> w.HBox:
         """Widgets beside one another."""
-        return w.HBox(tuple(children), layout=self._layout, _dom_classes=classes)
+        return self._kept(w.HBox(tuple(children), layout=self._layout, _dom_classes=classes))
 
     def on_change(self, field: w.Widget, act: Callable[[Any], object]) -> None:
         """Do something when a person changes a value."""
         field.observe(lambda change: self._doing(lambda: act(change["new"])), "value")
+
+    def close(self) -> None:
+        """Close all that was made, shown or not."""
+        for each in list(self._made):
+            each.close()
+
+    def _kept(self, made: w.Widget) -> w.Widget:
+        self._made.add(made)
+        return made
 
     def _common(self, style: type, classes: Sequence[str]) -> dict[str, Any]:
         return {"layout": self._layout, "style": self._styles[style], "_dom_classes": classes}
@@ -114,6 +126,15 @@ def put(box: w.Box, children: Iterable[w.Widget]) -> None:
     wanted = tuple(children)
     if box.children != wanted:
         box.children = wanted
+
+
+def swap(box: w.Box, children: Iterable[w.Widget]) -> None:
+    """As :func:`put`; what is no longer held is not shown again, and is closed."""
+    former, wanted = box.children, tuple(children)
+    put(box, wanted)
+    for each in former:
+        if each not in wanted:
+            close_all(each)
 
 
 def say(html: w.HTML, value: str) -> None:

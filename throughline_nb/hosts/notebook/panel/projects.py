@@ -12,7 +12,7 @@ from throughline_nb.engine import views
 from throughline_nb.engine.registry import COMMANDS
 from throughline_nb.errors import ThroughLineError
 from throughline_nb.hosts.notebook.display import inline
-from throughline_nb.hosts.notebook.panel.parts import put, say
+from throughline_nb.hosts.notebook.panel.parts import put, say, swap
 from throughline_nb.hosts.notebook.panel.words import ago, count, verb
 from throughline_nb.store import marks
 
@@ -74,9 +74,9 @@ class ProjectsPage:
             if each not in self._rows:
                 self._rows[each] = self._row(each)
         self._rows = {each: self._rows[each] for each in found[: self.limit]}
-        put(self._list, self._rows.values())
+        swap(self._list, self._rows.values())
         put(self._more, [self.more] if len(found) > self.limit else [])
-        put(self._trash, self._in_trash())
+        swap(self._trash, self._in_trash())
         if shown is None:
             put(self._bound, ())
             return
@@ -135,7 +135,9 @@ class ProjectsPage:
         """The chats of the project that is bound."""
         keys: list[ChatKey] = list(self.panel.p.chats())
         own = self.panel.key
-        if own is not None and own not in keys and self.panel.is_own:  # it has no name to be kept by
+        if (
+            own is not None and own not in keys and self.panel.is_own
+        ):  # it has no name to be kept by
             keys.append(own)
         named = [
             f"<li><code>{escape(str(key))}</code>"

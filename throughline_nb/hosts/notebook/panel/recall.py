@@ -12,7 +12,7 @@ import ipywidgets as w
 from throughline_nb.chat import ChatKey
 from throughline_nb.engine.recalling import in_full
 from throughline_nb.engine.registry import COMMANDS, UsageError
-from throughline_nb.hosts.notebook.panel.parts import put, say
+from throughline_nb.hosts.notebook.panel.parts import say, swap
 from throughline_nb.hosts.notebook.panel.words import count
 from throughline_nb.ledger.delta import clip
 
@@ -58,7 +58,7 @@ class RecallPage:
             return
         self._chats = chats
         self.where = self._choice(chats)
-        put(self._where, [self.where] if self.where is not None else [])
+        swap(self._where, [self.where] if self.where is not None else [])
         self._search()
 
     # --- inside ------------------------------------------------------------------------------
@@ -85,16 +85,16 @@ class RecallPage:
         return chosen or list(self._chats or ())
 
     def _search(self) -> None:
-        put(self._turn, ())
+        swap(self._turn, ())
         words = self.query.value.strip()
         if not self._chats:
             nothing = "Recall holds no chat of this project yet; it copies long ones."
             say(self._found, f'<p class="tl-empty">{nothing}</p>')
-            put(self._list, ())
+            swap(self._list, ())
             return
         if not words:
             say(self._found, "")
-            put(self._list, ())
+            swap(self._list, ())
             return
         lists: list[list[tuple[ChatKey, Passage]]] = []
         waiting = ""
@@ -116,7 +116,7 @@ class RecallPage:
         for key, each in found[:MOST]:
             rows.append(self._passage(key, each, words, first=(key, each.turn) not in offered))
             offered.add((key, each.turn))
-        put(self._list, rows)
+        swap(self._list, rows)
 
     def _passage(self, key: ChatKey, passage: "Passage", words: str, *, first: bool) -> w.Box:
         """A passage; the first of its turn has the button that opens the turn."""
@@ -137,12 +137,12 @@ class RecallPage:
         lines = in_full(self.panel.engine.recalls.of(key), turn, page)
         more = lines[-1].startswith(f"Page {page} of ")
         text = escape("\n".join(lines[:-1] if more else lines))
-        buttons = [parts.button(f"Close turn {turn}", lambda: put(self._turn, ()))]
+        buttons = [parts.button(f"Close turn {turn}", lambda: swap(self._turn, ()))]
         if more:
             act = partial(self._open, key, turn, page + 1)
             buttons.insert(0, parts.button(f"Page {page + 1} of turn {turn}", act))
         head = f"<h3>Turn {turn} <small>{escape(str(key))}, page {page}</small></h3>"
-        put(self._turn, [
+        swap(self._turn, [
             parts.box((parts.html(f"{head}<pre>{text}</pre>"), parts.row(buttons, "tl-actions")),
                       "tl-editor"),
         ])  # fmt: skip

@@ -9,7 +9,7 @@ import ipywidgets as w
 from throughline_nb.engine.registry import COMMANDS
 from throughline_nb.hosts.notebook.display import inline
 from throughline_nb.hosts.notebook.ledger_view import below, state_of, trouble_of
-from throughline_nb.hosts.notebook.panel.parts import put, say
+from throughline_nb.hosts.notebook.panel.parts import put, say, swap
 from throughline_nb.hosts.notebook.panel.words import WHO, plain, readable, turn_of, verb
 from throughline_nb.hosts.notebook.style import SHAPES
 from throughline_nb.ledger import Entry
@@ -164,8 +164,8 @@ class QuestionRow(Row):
         self._turns = shown.open_turns.get(entry.id, 0)
         say(self.text, self.html(entry))
         if entry.answer:
-            put(self._field, ())
-            put(self._foot, (self.edit,))
+            swap(self._field, ())
+            swap(self._foot, (self.edit,))
             self._answer = None
         else:
             field = self.answer_field()

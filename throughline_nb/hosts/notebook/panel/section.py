@@ -8,7 +8,7 @@ import ipywidgets as w
 from throughline_nb.hosts.notebook.ledger_view import state_of
 from throughline_nb.hosts.notebook.panel.editor import Editor
 from throughline_nb.hosts.notebook.panel.forms import AddForm
-from throughline_nb.hosts.notebook.panel.parts import put, say
+from throughline_nb.hosts.notebook.panel.parts import close_all, put, say, swap
 from throughline_nb.hosts.notebook.panel.rows import KINDS, Row
 from throughline_nb.hosts.notebook.panel.targets import target_of
 from throughline_nb.ledger import Entry, Ledger
@@ -47,6 +47,7 @@ class Section:
         self.panel = panel
         self.section = BY_ATTR[attr]
         self.rows: dict[str, Row] = {}
+        self._gone: list[Row] = []
         self.limit = PAGE
         self.editor: Editor | None = None
         self.form: AddForm | None = None
@@ -97,6 +98,8 @@ class Section:
         split = at if at is not None else len(widgets)
         put(self._before, self._kept(widgets[:split]))
         put(self._after, widgets[split:])
+        while self._gone:
+            close_all(self._gone.pop().widget)
         if self.editor is not None:
             self.editor.follow(shown)
         self._below(len(entries), len(visible))
@@ -118,7 +121,7 @@ class Section:
         if self.editor is None:
             return
         self.editor = None
-        put(self._slot, ())
+        swap(self._slot, ())
         self.update(self._shown)
         if self._opened_from is not None and self._opened_from.ident in self.rows:
             self.panel.focus(self._opened_from.edit)
@@ -181,6 +184,7 @@ class Section:
         if not self.typing:
             for row in gone:
                 del self.rows[row.ident]
+                self._gone.append(row)
             return widgets
         for row in gone:
             row.mark("tl-hidden")
@@ -195,7 +199,9 @@ class Section:
             nothing = f"No {self.section.kind} fits the filter."
         say(self._empty, "" if count else f'<p class="tl-empty">{nothing}</p>')
         left = count - visible
-        self.more.description = f"Show {min(left, PAGE)} more {attr}" if left > 0 else ""
+        self.more.description = (
+            f"Show {min(left, PAGE)} more {self.section.kind}s" if left > 0 else ""
+        )
         put(self._rest, [self.more] if left > 0 else [])
 
     def _more_box(self) -> w.Box:
@@ -208,11 +214,11 @@ class Section:
 
     def _open_form(self) -> None:
         self.form = AddForm(self.panel, self.section.kind, self._close_form)
-        put(self._form, [self.form.widget])
+        swap(self._form, [self.form.widget])
 
     def _close_form(self) -> None:
         self.form = None
-        put(self._form, ())
+        swap(self._form, ())
         self.panel.focus(self.add)
 
 

@@ -74,7 +74,7 @@ class _CommandForm:
             param.name: parts.field(readable(param.name), hint=param.help)
             for param in operation.params
         }
-        self.button = parts.button(verb(operation.name), self._run, "tl-primary")
+        self.button = parts.button(verb(operation.name, "project"), self._run, "tl-primary")
         about = parts.html(f"<p>{escape(operation.help)}</p>")
         actions = parts.row((self.button,), "tl-actions")
         self.widget = parts.box((about, *self.fields.values(), actions), "tl-card-inside")

@@ -194,6 +194,8 @@ class Panel:
         """Show another project; none for the empty name."""
         self._p = OpenProject(name) if name else None
         self._store = self._shown = None
+        for page in self._pages.values():
+            close_all(page.widget)
         self._pages.clear()
         self._behind.clear()
         tab = self.tab
@@ -243,11 +245,7 @@ class Panel:
         """Take the panel away."""
         if self._watch is not None:
             self._watch.end()
-        for page in self._pages.values():
-            close_all(page.widget)
-        close_all(self.widget)
-        for each in self.parts.made:
-            each.close()
+        self.parts.close()
 
     def _ipython_display_(self) -> None:
         """Show the panel below the cell, behind a ledger that stays when no kernel runs."""
