@@ -70,6 +70,7 @@ class _Turns:
 
     def __init__(self, run: Run, *, live: bool) -> None:
         self._run = run
+        self._without = run.engine.recalls.purged.without
         self.page_tools = run.engine.settings(run.key).page_tools
         self._kept: dict[tuple[ChatKey, int], Sequence[Any]] = {}
         self._live: dict[int, list[Any]] | None = None if live else {}
@@ -89,7 +90,8 @@ class _Turns:
         source = parse(entry.source)
         kept = (key, turn, source.kind, source.keys)
         if kept not in self._passages:
-            self._passages[kept] = Passages(self._texts(key, turn, source))
+            texts = map(self._without, self._texts(key, turn, source))
+            self._passages[kept] = Passages(texts)
         return self._passages[kept].best(entry.text)
 
     def _texts(self, key: ChatKey, turn: int, source: Source) -> list[str]:
@@ -152,7 +154,11 @@ def _cell(run: Run, chats: Iterable[ChatKey], entry: Entry) -> Evidence | None:
         kept = run.engine.cells.of(key, entry)
         origin = _ORIGIN.fullmatch(entry.origin)
         if kept is not None and kept.source == entry.source and origin is not None:
-            return Evidence(str(key), int(origin[1]), best_passage([kept.ran.text], entry.text))
+            return Evidence(
+                str(key),
+                int(origin[1]),
+                best_passage([run.engine.recalls.purged.without(kept.ran.text)], entry.text),
+            )
     return None
 
 

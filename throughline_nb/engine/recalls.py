@@ -21,6 +21,7 @@ from throughline_nb.errors import StoreError, ThroughLineError
 if TYPE_CHECKING:
     from throughline_nb.engine.held import Chat
     from throughline_nb.engine.session import Engine
+    from throughline_nb.store.purged import Purged
     from throughline_nb.store.recall import Recall
 
 
@@ -60,6 +61,7 @@ class Recalls:
         self._chats: dict[ChatKey, _Held] = {}
         self._seen: dict[ChatKey, dict[int, float]] = {}
         self._lock = threading.Lock()
+        self._purged: Purged | None = None
 
     def step(self, chat: "Chat", history: History) -> None:
         """Bring recall up to date with a chat, if it is past the threshold and not switched off.
@@ -160,6 +162,15 @@ class Recalls:
         if held is not None and held.thread is not None:
             held.thread.join(timeout)
 
+    @property
+    def purged(self) -> "Purged":
+        """The words that were removed for good, which stay out of what is taken over from chats."""
+        if self._purged is None:
+            from throughline_nb.store.purged import Purged  # noqa: PLC0415 - as above
+
+            self._purged = Purged(self._engine.home)
+        return self._purged
+
     # --- inside ----------------------------------------------------------------------------------
 
     def _held(self, key: ChatKey) -> _Held:
@@ -167,7 +178,8 @@ class Recalls:
 
         with self._lock:
             if key not in self._chats:
-                self._chats[key] = _Held(Recall(self._engine.chats.folder(key)))
+                folder = self._engine.chats.folder(key)
+                self._chats[key] = _Held(Recall(folder, self.purged.without))
             return self._chats[key]
 
     def _take_in(self, held: _Held, history: History, seen: dict[int, float]) -> None:

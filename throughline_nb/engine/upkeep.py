@@ -1,8 +1,10 @@
 """The ``/tl`` commands that remove for good, check, and explain."""
 
+from collections.abc import Callable
+
 from throughline_nb.engine.registry import COMMANDS, UsageError, shown
 from throughline_nb.engine.run import Reply, Run
-from throughline_nb.errors import NotFoundError
+from throughline_nb.errors import NotFoundError, StoreError
 from throughline_nb.ledger.model import is_id
 
 
@@ -45,7 +47,9 @@ def forget(run: Run, name: str = "") -> Reply:
 def purge(run: Run, id_: str) -> Reply:
     """Remove an entry for good, from the ledger and from its whole history.
 
-    For a secret or a private fact. It is said twice: the first time it tells what it rewrites.
+    For a secret or a private fact. It is said twice: the first time it tells what it rewrites. Its
+    words also go from what recall holds of any chat, and stay out of recall and of handoffs when a
+    chat that still has them is read again. Words that say the same in another way stay.
 
     Args:
         id: Id of the entry, such as F12.
@@ -57,6 +61,9 @@ def purge(run: Run, id_: str) -> Reply:
     if not is_id(ident):
         raise UsageError(f"purge: id was {shown(id_)}; allowed: the id of an entry, such as F12.")
     found = project.mentions(ident)
+    if not found and project.purged(ident):  # part of it may have failed, or was not there yet
+        told = _out_of_copies(run, ident, run.engine.recalls.purged.without)
+        return Reply(f"{ident} was removed from {project.slug} before.{_told(told)}")
     if not found:
         raise NotFoundError(f"{ident} stands nowhere in {project.slug} or its history.")
     if not said_again(project.repo.git, f"purge {ident}", run.now):
@@ -66,20 +73,46 @@ def purge(run: Run, id_: str) -> Reply:
             f"{found} versions of its history that hold it; they get new commit ids.{kept} "
             f"To do it, say it again: /tl purge {ident}"
         )
-    without = project.without([ident])
+    redactor = project.redactor([ident])
     handed = (project.path / "handoff.md").is_file()
+    run.engine.recalls.purged.add(
+        redactor.texts
+    )  # first: what a host hands in again is looked through
     project.purge([ident], run.stamp())
-    keys = run.engine.chats.bound(project.slug)
-    told = sum(run.engine.recalls.redact(key, without) for key in keys)
-    run.engine.cells.redact(keys, ident, without)
+    told = _out_of_copies(run, ident, redactor.text)
     if handed and not (project.path / "handoff.md").exists():  # it held the entry
         from throughline_nb.engine.handoff import write_handoff  # noqa: PLC0415 - as above
 
         write_handoff(run, live=False)
-    also = (
-        f" It is taken out of {told} message{'s' * (told != 1)} that recall holds." if told else ""
-    )
-    return Reply(f"{ident} is removed from {project.slug} and from its whole history.{also}")
+    return Reply(f"{ident} is removed from {project.slug} and from its whole history.{_told(told)}")
+
+
+def _out_of_copies(run: Run, ident: str, without: Callable[[str], str]) -> int:
+    """Take a purged entry out of what is kept of chats: of any, since one may have been unbound.
+
+    Returns:
+        How many messages that recall holds had it.
+
+    Raises:
+        StoreError: It is not out of all of them; all others were done.
+    """
+    engine, told, failed = run.engine, 0, []
+    for key in dict.fromkeys([*([run.key] if run.key else []), *engine.chats.kept()]):
+        try:
+            told += engine.recalls.redact(key, without)
+        except StoreError as error:
+            failed.append(f"{key} ({error})")
+    engine.cells.redact(engine.chats.bound(run.project.slug), ident, without)
+    if failed:
+        raise StoreError(
+            f"{ident} is removed from {run.project.slug}, but not from what recall holds of "
+            f"{'; '.join(failed)}. To finish it: /tl purge {ident}"
+        )
+    return told
+
+
+def _told(many: int) -> str:
+    return f" It is taken out of {many} message{'s' * (many != 1)} that recall holds." * bool(many)
 
 
 @COMMANDS.add()

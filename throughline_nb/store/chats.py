@@ -200,6 +200,14 @@ class Chats:
                 continue
             yield ChatKey.parse(state.key), state
 
+    def kept(self) -> Iterator[ChatKey]:
+        """Every chat that has a folder, be it bound or not, with a readable state or without."""
+        keys = {safe_name(key.id): key for key, _ in self.states()}
+        for folder in sorted(self._home.chats.glob("*/*/")):
+            key = keys.get(folder.name, ChatKey(folder.parent.name, folder.name))
+            if self.folder(key) == folder:
+                yield key
+
     def at_place(self, host: str, name: str, place: str) -> ChatKey:
         """The key of the chat that a file is: that of its place, else a free one by its name.
 

@@ -92,6 +92,11 @@ class Home(msgspec.Struct, frozen=True):
         return _below(self.path, "index.json")
 
     @property
+    def purged(self) -> Path:
+        """What tells the words that were removed for good, without holding them."""
+        return _below(self.path, "purged.json")
+
+    @property
     def settings_file(self) -> Path:
         """The user's settings for every host but LM Studio."""
         return _below(self.path, "settings.toml")

@@ -34,6 +34,7 @@ from throughline_nb.store.records import (
     describe,
     next_version,
 )
+from throughline_nb.store.redact import Redactor
 from throughline_nb.store.repo import Draft, Repo
 from throughline_nb.store.sharing import unmerged
 from throughline_nb.store.sharing.remotes import Apart, apart
@@ -347,9 +348,13 @@ class Project:
         """In how many versions an entry stands; what :meth:`purge` would rewrite."""
         return purge.mentions(self.repo, ident)
 
-    def without(self, idents: Iterable[str]) -> Callable[[str], str]:
+    def purged(self, ident: str) -> bool:
+        """Whether an entry was removed for good here."""
+        return ident in purge.purged(self.repo.git)
+
+    def redactor(self, idents: Iterable[str]) -> Redactor:
         """What takes the words of entries out of a text that is kept elsewhere, such as recall."""
-        return purge.words(self.repo, list(idents))
+        return purge.learned(self.repo, list(idents))
 
     def purge(self, idents: Iterable[str], stamp: Stamp) -> Snapshot:
         """Remove entries for good: from the ledger, every version, messages, reflogs and rescue.

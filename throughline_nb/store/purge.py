@@ -7,7 +7,6 @@ is not copied is gone with the old folder.
 """
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,17 +60,12 @@ def mentions(repo: Repo, ident: str) -> int:
     return sum(redactor.names(data) for _, data in _ledgers(repo))
 
 
-def words(repo: Repo, idents: list[str]) -> Callable[[str], str]:
-    """What takes all that entries ever said out of another text."""
+def learned(repo: Repo, idents: list[str]) -> Redactor:
+    """What knows all that entries ever said."""
     redactor = Redactor(idents)
-    for _, data in reversed(_ledgers(repo)):
+    for _, data in reversed(_ledgers(repo)):  # the oldest first: each is read against the last
         redactor.learn(data)
-
-    def without(text: str) -> str:
-        clean = redactor.data(text.encode("utf-8", "surrogateescape"))
-        return clean.decode("utf-8", "surrogateescape")
-
-    return without
+    return redactor
 
 
 def purge(project: "Project", idents: list[str], stamp: Stamp) -> None:
@@ -82,9 +76,7 @@ def purge(project: "Project", idents: list[str], stamp: Stamp) -> None:
     """
     finish(project.path)
     repo = project.repo
-    redactor = Redactor(idents)
-    for _, data in reversed(_ledgers(repo)):  # the oldest first: each is read against the last
-        redactor.learn(data)
+    redactor = learned(repo, idents)
     building = project.home.projects / f".purge-{project.slug}"
     remove_tree(building)
     try:

@@ -13,7 +13,7 @@ from throughline_nb.store.ledgers import text_of
 
 PLACEHOLDER: Final = "[purged]"
 
-_TELLING: Final = 8
+TELLING: Final = 8
 """Characters from which on a text is looked for elsewhere; shorter ones, such as “yes”, only stand
 for themselves in the entry."""
 
@@ -33,6 +33,16 @@ class Redactor:
         self._texts: dict[str, str] = {}
         self._last: Ledger | None = None
         self._clean: dict[Entry, Entry] = {}
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All that the entries ever said."""
+        return tuple(self._texts)
+
+    def text(self, text: str) -> str:
+        """A text that is kept elsewhere, without their words."""
+        clean = self.data(text.encode("utf-8", "surrogateescape"))
+        return clean.decode("utf-8", "surrogateescape")
 
     def names(self, data: bytes) -> bool:
         """Whether one of the entries stands in a ledger's text."""
@@ -127,14 +137,14 @@ class Redactor:
 
     def _text(self, text: str) -> str:
         for value in self._texts:
-            if len(value) >= _TELLING:
+            if len(value) >= TELLING:
                 text = text.replace(value, PLACEHOLDER)
         return self._without_words(text) if self._repeats(text) else text
 
     def _without_words(self, text: str) -> str:
         """``text`` without the words in whatever spelling; the rest of it stays."""
         for value in self._texts.values():
-            while len(value) >= _TELLING:
+            while len(value) >= TELLING:
                 kept = [at for at, c in enumerate(text) if c.isalnum()]
                 squeezed, places = "", []
                 for at in kept:
@@ -150,16 +160,16 @@ class Redactor:
 
     def _repeats(self, text: str) -> bool:
         squeezed = _squeezed(text)
-        return any(len(value) >= _TELLING and value in squeezed for value in self._texts.values())
+        return any(len(value) >= TELLING and value in squeezed for value in self._texts.values())
 
     def _forms(self) -> list[str]:
-        long = [value for value in self._texts if len(value) >= _TELLING]
+        long = [value for value in self._texts if len(value) >= TELLING]
         return [form for value in long for form in dict.fromkeys((value, escape(value)))]
 
 
 def _without(text: str, value: str) -> str:
     start = value if len(value) < _PREFIX else value[:_PREFIX]
-    if len(start) < _TELLING:
+    if len(start) < TELLING:
         return text
     while (at := text.find(start)) >= 0:
         end = at + len(start)

@@ -1,11 +1,13 @@
 """Messages as the history keeps them: taken from a host, compared, and with words taken out."""
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from throughline_nb.ledger.fence import without_blocks
+from throughline_nb.store.recall import journal
 from throughline_nb.store.recall.indexing import content, mark
 from throughline_nb.store.recall.journal import Record
 
@@ -29,15 +31,42 @@ def record_of(message: Any, seen: float | None = None) -> Record:
 
 def replaced(record: Record, replace: Callable[[str], str]) -> Record:
     """A message with other words; itself where they are the same."""
-    args = msgspec.json.encode(record.args).decode()
-    text, given = replace(record.text), replace(args) if record.args else args
-    if (text, given) == (record.text, args):
+    text = replace(record.text)
+    args = {name: _replaced(value, replace) for name, value in record.args.items()}
+    if (text, args) == (record.text, record.args):
         return record
-    try:
-        kept = msgspec.json.decode(given, type=dict[str, Any])
-    except msgspec.MsgspecError:
-        kept = {}
-    return msgspec.structs.replace(record, text=text, args=kept, was=content(record))
+    return msgspec.structs.replace(record, text=text, args=args, was=content(record))
+
+
+def redacted(path: Path, replace: Callable[[str], str]) -> tuple[int, bytes | None]:
+    """A history with other words, and without what was superseded.
+
+    Returns:
+        How many messages changed, and the new text; None where nothing did, superseded or not.
+    """
+    lines = path.read_bytes().splitlines(keepends=True)
+    records = (record for line in lines if (record := journal.decoded(line)) is not None)
+    if all(replaced(record, replace) is record for record in records):
+        return 0, None
+    changed, parts = 0, []
+    for at, size in journal.living(path):
+        record = journal.line_at(path, at, size)
+        if record is not None:
+            new = replaced(record, replace)
+            changed += new is not record
+            parts.append(journal.encoded(new))
+    return changed, b"".join(parts)
+
+
+def _replaced(value: Any, replace: Callable[[str], str]) -> Any:
+    """An argument of a tool with other words, however deep they stand."""
+    if isinstance(value, str):
+        return replace(value)
+    if isinstance(value, Mapping):
+        return {replace(str(name)): _replaced(each, replace) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_replaced(each, replace) for each in value]
+    return value
 
 
 def differing(records: Sequence[Record], known: dict[int, str]) -> list[Record]:

@@ -17,7 +17,7 @@ from throughline_nb.store.recall.cache import NAME as CACHE
 from throughline_nb.store.recall.cache import Cache
 from throughline_nb.store.recall.indexing import index
 from throughline_nb.store.recall.journal import Record
-from throughline_nb.store.recall.messages import differing, record_of, replaced
+from throughline_nb.store.recall.messages import differing, record_of, redacted, replaced
 from throughline_nb.store.recall.packing import Passage
 from throughline_nb.store.recall.searching import nearest, search
 
@@ -38,9 +38,11 @@ class Recall:
 
     Args:
         folder: The chat's folder; made by the first :meth:`append`.
+        without: What takes words that must not be kept out of a text that comes in.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, without: Callable[[str], str] = lambda text: text) -> None:
+        self._without = without
         self.folder = Path(folder)
         self.history = self.folder / journal.NAME
         self._cache: Cache | None = None
@@ -64,7 +66,7 @@ class Recall:
             StoreError: They could not be written; what was held before is kept.
         """
         with self._held():
-            self._append([record_of(message, seen) for message in messages], seconds)
+            self._append([self._record(message, seen) for message in messages], seconds)
 
     def rewind(self, turn: int, *, seconds: float | None = None) -> None:
         """A turn was edited or regenerated: it and all after it are superseded.
@@ -92,7 +94,7 @@ class Recall:
         Raises:
             StoreError: As in :meth:`append`.
         """
-        records = [record_of(message, seen) for message in messages]
+        records = [self._record(message, seen) for message in messages]
         if not records:
             return
         with self._held():
@@ -128,10 +130,11 @@ class Recall:
     def redact(self, replace: Callable[[str], str]) -> int:
         """Rewrite every text of the history; what was superseded is dropped.
 
-        The host may keep its own copy: it is known by its hash, and not taken in again.
+        The host may keep its own copy: it is known by its hash, and not taken in again. A history
+        without those words stays as it is.
 
         Args:
-            replace: Gives the new text for a text, or for a tool's arguments as JSON.
+            replace: Gives the new text for a text, also for each of a tool's arguments.
 
         Returns:
             How many messages changed.
@@ -139,14 +142,9 @@ class Recall:
         if not self.history.exists():
             return 0
         with self._held():
-            changed, parts = 0, []
-            for at, size in journal.living(self.history):
-                record = journal.line_at(self.history, at, size)
-                if record is not None:
-                    new = replaced(record, replace)
-                    changed += new is not record
-                    parts.append(journal.encoded(new))
-            self._rewrite(b"".join(parts))
+            changed, data = redacted(self.history, replace)
+            if data is not None:
+                self._rewrite(data)
             return changed
 
     def close(self) -> None:
@@ -253,6 +251,9 @@ class Recall:
             return False
         stamp = _stamp(self.history)
         return cache.state.stamp == stamp and cache.state.done == stamp[2]
+
+    def _record(self, message: Any, seen: float | None) -> Record:
+        return replaced(record_of(message, seen), self._without)
 
     def _append(self, records: Sequence[Record], seconds: float | None) -> None:
         data = b"".join(map(journal.encoded, records))
