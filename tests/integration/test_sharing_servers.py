@@ -135,9 +135,11 @@ def test_http_that_would_ask_is_told_in_one_line(tmp_path, own_settings, secret)
     served(tmp_path)
     made = project(tmp_path / "a")
     begun = time.monotonic()
-    with http_backend(tmp_path, password=PASSWORD) as server:
-        with pytest.raises(StoreError, match="did not let you in") as refused:
-            starting.share(made, address(f"{server.url}/runtimes.git"), USER)
+    with (
+        http_backend(tmp_path, password=PASSWORD) as server,
+        pytest.raises(StoreError, match="did not let you in") as refused,
+    ):
+        starting.share(made, address(f"{server.url}/runtimes.git"), USER)
     assert time.monotonic() - begun < 20
     assert "\n" not in str(refused.value)
 
@@ -151,9 +153,11 @@ def test_an_askpass_window_of_the_desktop_is_not_opened(tmp_path, own_settings, 
     monkeypatch.setenv("DISPLAY", ":0")
     (own_settings / "gitconfig").write_text(f"[core]\n\taskPass = {script}\n")
     served(tmp_path)
-    with http_backend(tmp_path, password=PASSWORD) as server:
-        with pytest.raises(StoreError, match="did not let you in"):
-            starting.share(project(tmp_path / "a"), address(f"{server.url}/runtimes.git"), USER)
+    with (
+        http_backend(tmp_path, password=PASSWORD) as server,
+        pytest.raises(StoreError, match="did not let you in"),
+    ):
+        starting.share(project(tmp_path / "a"), address(f"{server.url}/runtimes.git"), USER)
     assert not asked.exists()
 
 

@@ -87,6 +87,16 @@ def tell_apart(
     )
 
 
+def renumbered(ledger: Ledger, names: Mapping[str, str]) -> Ledger:
+    """A ledger with new ids for some entries, and with the references to them.
+
+    Args:
+        ledger: The ledger.
+        names: New ids by old ones.
+    """
+    return _renamed(ledger, Ledger(), names, names.values())
+
+
 def _new_things(
     base: Ledger, ours: Ledger, theirs: Ledger, attr: Attr, keeps_ids: KeepsIds
 ) -> list[_New]:

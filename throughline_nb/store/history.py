@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from throughline_nb.errors import NotFoundError, RefusedError
 from throughline_nb.ledger import Ledger, merge
 from throughline_nb.ledger.delta import changes, clip
+from throughline_nb.ledger.merge_ids import renumbered
 from throughline_nb.store import gitrun
 from throughline_nb.store.ledgers import engine_commit, find_version, snapshot
 from throughline_nb.store.objects import Commit
@@ -130,10 +131,15 @@ def undo(project: "Project", settled: "Settled", version: str | None, stamp: Sta
     after = snapshot(repo, repo.commit(target.commit), project.slug)
     before = _before(project, target)
     now = settled.tip.now
+    numbers = _numbers(after.ledger, before, now.ledger)
     merged = merge(
-        after.ledger, now.ledger, before, prefer="ours", keeps_ids="ours",
+        renumbered(after.ledger, numbers),
+        now.ledger,
+        renumbered(before, numbers),
+        prefer="ours",
+        keeps_ids="ours",
         merge_text=gitrun.merge_text,
-    )  # fmt: skip
+    )
     ledger = project.finished(now.ledger, merged.ledger, "user")
     effect = changes(now.ledger, ledger)
     notices = merged.notices
@@ -141,6 +147,18 @@ def undo(project: "Project", settled: "Settled", version: str | None, stamp: Sta
         notices = ("What it changed had been changed back already.",)
     made = project.publish(settled, ledger, _subject(target), stamp, undoes=target.version)
     return Undone(made, target, effect, notices)
+
+
+def _numbers(after: Ledger, before: Ledger, now: Ledger) -> dict[str, str]:
+    """New ids of entries that got another number since, as when two machines gave one away."""
+    found = {}
+    for entry in now.entries():
+        old = (after.get(entry.was) or before.get(entry.was)) if entry.was else None
+        if old is not None and (old.added, old.origin) == (entry.added, entry.origin):
+            same = now.get(old.id)
+            if same is None or (same.added, same.text) != (old.added, old.text):
+                found[old.id] = entry.id
+    return found
 
 
 def _named(repo: Repo, version: str) -> Record:

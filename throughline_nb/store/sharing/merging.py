@@ -16,7 +16,7 @@ import msgspec
 from throughline_nb.ledger import Ledger, merge
 from throughline_nb.ledger.delta import Change, changes, summary
 from throughline_nb.ledger.merge_ids import KeepsIds
-from throughline_nb.store import gitrun, handedit, refs
+from throughline_nb.store import gitrun, handedit, purge, refs
 from throughline_nb.store.handedit import Settled
 from throughline_nb.store.records import VERSION, Stamp, Tip
 from throughline_nb.store.repo import Draft, Repo
@@ -122,6 +122,7 @@ def take_in(
         )
     if clean is None:
         coming.accept()
+    purge.readmit(project.repo.git, frozenset(entry.id for entry in seen.ledger.entries()))
     merging = _Merging(project, settled, theirs, stamp, told)
     taken = merging.follow() if lies.kind == "behind" else merging.join(seen, lies, keeps_ids)
     return msgspec.structs.replace(taken, kind=lies.kind, replaces=replaces)

@@ -154,7 +154,7 @@ def _bring(
     data = project.repo.read(new.id)
     if path == HANDOFF:
         kept = beside.keep_edit(project, data, now) if stands != stood else ""
-        beside.put(project, data, new.id)
+        kept = beside.put(project, data, new.id) or kept
         return [f"Your edit of {HANDOFF} is kept as {kept}."] if kept else []
     if stands not in ("", stood):
         return [f"{_shown(path)} was changed here and is not committed; it was left as it is."]
