@@ -55,8 +55,12 @@ TURN: Final = (
     "A turn with two new messages, a 50 KB ledger and nothing to change in it, recall off (CPU)"
 )
 CALL: Final = "One tool call that changes a 50 KB ledger, durable (wall clock)"
+SYNC: Final = (
+    "Sync of 1,000 commits, 200 entries, with a bare repository on the same disk (wall clock)"
+)
 LEDGER: Final = "A ledger of 1,000 entries (CPU)"
 START: Final = "Start of a process (wall clock)"
+PANEL: Final = "The panel on a ledger of 1,000 entries, in JupyterLab (wall clock)"
 MEMORY: Final = "Memory"
 PLUGIN: Final = (
     "The LM Studio plugin through LM Studio's SDK, warm, two new messages, a 50 KB ledger, recall "
@@ -200,6 +204,10 @@ FIGURES: Final = (
         "`ledger_record` after 10 commits",
         1.3,
     ),
+    Figure("sync-send", SYNC, "`sync`, 1,000 commits to send", "`git fetch`, `git push`", 2.0),
+    Figure(
+        "sync-receive", SYNC, "`sync`, 1,000 commits to take in", "`git fetch`, `git push`", 2.0
+    ),
     Figure("read-cold", LEDGER, "read a file never seen before", _TREE, 0.6),
     Figure(
         "edit-warm",
@@ -219,6 +227,15 @@ FIGURES: Final = (
     Figure("write-one", LEDGER, "write it with one entry changed", _TREE, 0.05),
     Figure("import", START, '`python -c "import throughline_nb"`', "`python -c pass`", 2.5),
     Figure("help", START, "`throughline-nb --help`", "`python -c pass`", 8.0),
+    Figure(
+        "panel-show",
+        PANEL,
+        "first show, from the run of the cell until it is painted",
+        "one HTML output with all 1,000 rows",
+        3.0,
+    ),
+    Figure("panel-open", PANEL, "an entry's editor opened", "the 200 ms that it may take", 1.0),
+    Figure("panel-save", PANEL, "an entry saved, as one commit", "the 200 ms", 1.0),
     # The engine keeps counts and proofs of a history, never its text: a turn may not need more
     # for a long chat than it may take more time.
     Figure(
