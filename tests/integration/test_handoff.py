@@ -13,6 +13,7 @@ from throughline_nb.errors import StoreError
 from throughline_nb.ledger import Entry, Ledger
 from throughline_nb.store.home import Home
 from throughline_nb.store.records import Snapshot
+from throughline_nb.store.workfile import WorkFile
 
 PAGE = (
     "llama.cpp server. It listens on port 8080. "
@@ -307,3 +308,89 @@ def test_the_last_change_is_that_before_a_handoff(engine, host):
     host.say("/tl handoff")
     host.answer()
     assert "P1" in host.say("/tl diff").text
+
+
+def keeps(engine):
+    folder = project_of(engine).path
+    return [each.read_bytes() for each in sorted(folder.glob("handoff.edit-kept-*.md"))]
+
+
+@pytest.mark.parametrize("when", ["before it is replaced", "into what it displaced"])
+def test_what_is_saved_while_it_is_written_is_kept(engine, host, monkeypatch, when):
+    host.say("/tl handoff")
+    host.answer()
+    file = project_of(engine).path / "handoff.md"
+    real = WorkFile.replace
+
+    def replace(self, *given):
+        if self.path.name != "handoff.md":
+            return real(self, *given)
+        if when == "before it is replaced":
+            file.write_bytes(b"just saved")
+            return real(self, *given)
+        with file.open("r+b") as opened:  # as an editor that had it open
+            done = real(self, *given)
+            opened.truncate()
+            opened.write(b"just saved")
+        return done
+
+    monkeypatch.setattr(WorkFile, "replace", replace)
+    host.say("/tl goal Another one")
+    host.answer()
+    host.say("/tl handoff")
+    host.answer()
+    monkeypatch.undo()
+    assert "Goal" in written(engine)
+    host.say("/tl handoff")
+    assert keeps(engine) == [b"just saved"]
+
+
+def test_without_exchange_too(engine, host, monkeypatch):
+    monkeypatch.setattr("throughline_nb.store.workfile.exchange", lambda *_: False)
+    host.say("/tl handoff")
+    host.answer()
+    (project_of(engine).path / "handoff.md").write_bytes(b"mine")
+    host.say("/tl handoff")
+    host.answer()
+    host.say("/tl handoff")
+    assert keeps(engine) == [b"mine"]
+
+
+SECRET = "the key is tr0ub4dor-and-3"
+
+
+@pytest.mark.parametrize(
+    ("mine", "left"),
+    [
+        (b"My notes of two hours.\nIn the app, press F3 for help.\n", None),
+        (b"Before.\nSo the key is: tr0ub4dor and 3, F3 says.\nAfter.\n",
+         b"Before.\nSo [purged], F3 says.\nAfter.\n"),
+        (f"Mine: {SECRET}!".encode("utf-16"), "Mine: [purged]!".encode("utf-16")),
+        (f"Mine: {SECRET}!".encode("utf-16-be") + b"\x00",
+         "Mine: [purged]!".encode("utf-16-be") + b"\x00"),
+        (b"\xff not text; the key is\ntr0ub4dor-and-3 \xfe", b"\xff not text; [purged] \xfe"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("committed", [False, True])
+def test_a_purge_takes_the_words_out_of_a_persons_edit_and_keeps_the_rest(
+    engine, host, mine, left, committed
+):
+    host.tool("ledger_record", kind="finding", text=SECRET, source="user")
+    host.say("/tl handoff")
+    host.answer()
+    folder = project_of(engine).path
+    (folder / "handoff.edit-kept-1.md").write_bytes(mine)
+    (folder / "handoff.md").write_bytes(mine)
+    if committed:
+        git(folder, "commit", "-q", "-m", "my words", "handoff.md")
+    for _ in range(2):
+        host.say("/tl purge F3")
+        host.answer()
+    assert b"tr0ub4dor" not in everything(folder)
+    assert keeps(engine) == ([mine] if left is None else [left, left])
+    if left is None:
+        assert (folder / "handoff.md").read_bytes() == mine
+    else:
+        assert "## 3. Evidence" in written(engine)
+    host.say("/tl handoff")
+    assert mine in keeps(engine) or left in keeps(engine) or committed

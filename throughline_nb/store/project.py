@@ -319,9 +319,9 @@ class Project:
                 settled.tip, settled.tip.now.ledger, "Handoff written", stamp,
                 draft=draft, files={beside.HANDOFF: blob},
             )  # fmt: skip
-            beside.put(self, data, blob)
+            late = beside.put(self, data, blob)
             self.show(tip, settled.text)
-            return kept
+            return late or kept
 
     def note_turn(self, open_questions: Iterable[str]) -> dict[str, int]:
         """Count one project turn.

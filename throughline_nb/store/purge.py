@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from throughline_nb.errors import StoreError
 from throughline_nb.ledger import Ledger, UnreadableLedger, read, write
-from throughline_nb.store import gitrun, refs
-from throughline_nb.store.beside import HANDOFF, KEPT
+from throughline_nb.store import beside, gitrun, refs
 from throughline_nb.store.files import (
     exchange,
     patiently,
@@ -45,10 +44,9 @@ SHARED = "throughline/purged-shared"
 NEW = ".git.purged"
 OLD = ".git.before"
 
-_HANDOFF = b"handoff.md"
 _COPIED = (
     *("config", "description", "info/exclude", "info/attributes"),
-    *("throughline/turns", "throughline/questions.json"),
+    *("throughline/turns", "throughline/questions.json", "throughline/handoff/written.json"),
 )
 _BATCH = 64
 _OWN = ("--exclude=refs/remotes/*", "--exclude=refs/stash", "--all")
@@ -101,7 +99,7 @@ def purge(project: "Project", idents: list[str], stamp: Stamp) -> None:
         successor.commit(tip, ledger, sentence, stamp)
         gitrun.run(fresh.git, "-c", "core.fsync=all", "repack", "-a", "-d", "--quiet")
         _verify(fresh, redactor)
-        was, now = _files(repo), _files(fresh)
+        was, now, ours = _files(repo), _files(fresh), beside.written(project)
         fresh.git.rename(project.path / NEW)
         sync_folder(project.path)
     except OSError as error:
@@ -115,7 +113,7 @@ def purge(project: "Project", idents: list[str], stamp: Stamp) -> None:
         _swap(project.path)
     forget_caches()
     forget_ledgers()
-    _clean_folder(project, redactor, was, now)
+    _clean_folder(project, redactor, was, now, ours)
 
 
 def purged(git: Path) -> frozenset[str]:
@@ -280,11 +278,13 @@ class Rebuild:
         if key not in self._blobs:
             data: bytes | None = self._read(ident)
             if data is not None and self._redactor.concerns(data):
-                data = None if name == _HANDOFF else self._without(data, name)
+                data = self._without(data, name)
             self._blobs[key] = None if data is None else self._put(item(b"blob", data))
         return self._blobs[key]
 
-    def _without(self, data: bytes, name: bytes) -> bytes:
+    def _without(self, data: bytes, name: bytes) -> bytes | None:
+        if name == beside.HANDOFF.encode():  # one of ours may quote what says the same otherwise
+            return None if beside.is_written(data) else self._redactor.file(data)
         if name == LEDGER_FILE.encode():
             try:
                 text = text_of(data)
@@ -360,20 +360,20 @@ def _files(repo: Repo) -> dict[str, str]:
 
 
 def _clean_folder(
-    project: "Project", redactor: Redactor, was: dict[str, str], now: dict[str, str]
+    project: "Project", redactor: Redactor, was: dict[str, str], now: dict[str, str], ours: str
 ) -> None:
     """What lies beside: the ledger, files as they were committed, a handoff, unread hand edits."""
     repo = project.repo
     tip = project.tip()
     write_atomic(project.file.path, repo.read(tip.blob))
+    beside.without_words(project, redactor, ours)
     for name, ident in now.items():
         path = project.path / name
         if was.get(name, ident) == ident or not path.is_file():
             continue
         if object_id(b"blob", path.read_bytes()) == was[name]:  # else it is a person's draft
             write_atomic(path, repo.read(ident))
-    kept = [*project.path.glob("ledger.edit-not-applied-*.md"), *project.path.glob(f"{KEPT}*")]
-    for path in (*kept, project.path / HANDOFF):
+    for path in project.path.glob("ledger.edit-not-applied-*.md"):
         if path.is_file() and redactor.concerns(path.read_bytes()):
             path.unlink()
     gitrun.run(repo.git, "read-tree", refs.MAIN)

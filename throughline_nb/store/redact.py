@@ -108,6 +108,20 @@ class Redactor:
             )
         return text.encode("utf-8", "surrogateescape") if not self._repeats(text) else b""
 
+    def file(self, data: bytes) -> bytes:
+        """A person's own file without those words, in whatever spelling; all else stays."""
+        for code in reversed(_codes(data)):  # those of two bytes first: UTF-8 reads them, too
+            if self._repeats(data.decode(code, "replace")):
+                break
+        else:
+            return data
+        wide = code.startswith("utf-16")
+        loose, end = ("surrogatepass", len(data) // 2 * 2) if wide else ("surrogateescape", None)
+        text = data[:end].decode(code, loose)
+        for form in self._forms():
+            text = text.replace(form, PLACEHOLDER)
+        return self._text(text).encode(code, loose) + (data[end:] if wide else b"")
+
     def message(self, text: str) -> str:
         """A commit's message without those words."""
         subject, line_end, rest = text.partition("\n")
@@ -181,10 +195,11 @@ def _without(text: str, value: str) -> str:
 
 def _decoded(data: bytes) -> list[str]:
     """A file's text, also as a foreign editor may have saved it."""
-    texts = [data.decode("utf-8", "replace")]
-    if b"\x00" in data:
-        texts += [data.decode(code, "replace") for code in ("utf-16-le", "utf-16-be")]
-    return texts
+    return [data.decode(code, "replace") for code in _codes(data)]
+
+
+def _codes(data: bytes) -> tuple[str, ...]:
+    return ("utf-8", "utf-16-le", "utf-16-be") if b"\x00" in data else ("utf-8",)
 
 
 def _squeezed(text: str) -> str:

@@ -1,8 +1,9 @@
-"""``ledger.md`` in the project's folder: the one file that a person and the engine both write.
+"""``ledger.md`` in the project's folder: a file that a person and the engine both write.
 
 The engine replaces it by exchange, so that what stood there is in hand afterwards: if that is not
 what was expected, someone saved in between, and their text is merged. What was displaced is kept
-for some seconds, since an editor that had it open may still write into it.
+for some seconds, since an editor that had it open may still write into it. ``handoff.md`` is
+another such file (:mod:`throughline_nb.store.beside`).
 """
 
 import os
@@ -45,19 +46,25 @@ class Written(msgspec.Struct, frozen=True):
 class WorkFile:
     """The file, and what is remembered of it below ``.git/throughline/``.
 
+    Args:
+        project: The project's folder.
+        name: Name of the file.
+        memory: Folder below ``.git/throughline/`` for what is remembered of another file than
+            ``ledger.md``.
+
     Attributes:
         path: The file.
         displaced: What stood in it some seconds ago.
     """
 
-    def __init__(self, project: Path) -> None:
-        self.path = project / LEDGER_FILE
-        memory = project / ".git" / "throughline"
+    def __init__(self, project: Path, name: str = LEDGER_FILE, memory: str = "") -> None:
+        self.path = project / name
+        remembered = project / ".git" / "throughline" / memory
         self._name = str(self.path)
-        self.displaced = Displaced(memory / "displaced")
-        self._new = str(memory / "new.md")
+        self.displaced = Displaced(remembered / "displaced")
+        self._new = str(remembered / "new.md")
         self._ready = ""
-        self._record = str(memory / "written.json")
+        self._record = str(remembered / "written.json")
 
     def read(self) -> bytes | None:
         """The file's bytes, None where it is gone.
