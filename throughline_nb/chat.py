@@ -106,33 +106,35 @@ def _is_storable(message: Message) -> bool:
 
 
 def _as_json(message: Message) -> Message:
-    args = _plain(message.args)
+    args = plain(message.args)
     return Message(
         turn=message.turn,
         role=message.role,
-        text=_plain_text(message.text),
+        text=plain_text(message.text),
         time=message.time,
-        tool=_plain_text(message.tool),
+        tool=plain_text(message.tool),
         args=args if isinstance(args, dict) else {"": args},
-        call_id=_plain_text(message.call_id),
+        call_id=plain_text(message.call_id),
         failed=bool(message.failed),
-        files=tuple(map(_plain_text, message.files)),
+        files=tuple(map(plain_text, message.files)),
     )
 
 
-def _plain(value: object, depth: int = 0) -> object:
+def plain(value: object, depth: int = 0) -> object:
+    """A value as JSON can hold it: what it cannot becomes text."""
     if isinstance(value, Mapping) and depth < _DEPTH:
-        return {_plain_text(key): _plain(each, depth + 1) for key, each in value.items()}
+        return {plain_text(key): plain(each, depth + 1) for key, each in value.items()}
     if isinstance(value, list | tuple) and depth < _DEPTH:
-        return [_plain(each, depth + 1) for each in value]
+        return [plain(each, depth + 1) for each in value]
     if value is None or isinstance(value, bool | float):
         return value
     if isinstance(value, int) and abs(value) < 2**63:
         return value
-    return _plain_text(value)
+    return plain_text(value)
 
 
-def _plain_text(value: object) -> str:
+def plain_text(value: object) -> str:
+    """A value as text that is UTF-8."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     try:

@@ -18,7 +18,7 @@ import msgspec
 from throughline_nb.store.recall.ranking import Candidate
 
 NAME: Final = "recall.cache.sqlite"
-FORMAT: Final = 1
+FORMAT: Final = 2
 
 _SCHEMA: Final = """
 CREATE TABLE state (only INTEGER PRIMARY KEY CHECK (only = 1), value BLOB NOT NULL);
@@ -38,6 +38,10 @@ CREATE VIRTUAL TABLE found USING fts5 (tokens, content='', columnsize=1,
   tokenize="unicode61 remove_diacritics 0 categories 'L* N* C* S* M* P*'");
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab (found, row);
 """
+_BEGINNING: Final = 200
+_ONE_LETTER: Final = 1000
+"""Tokens that are looked at where a word, or a single letter, is the beginning of others."""
+
 _TABLES: Final = "vocabulary found roles words sessions turns passages state".split()
 _COLUMNS: Final = "id, turn, role, time, flags, session, length, ' ' || tokens || ' '"
 
@@ -50,6 +54,8 @@ class State(msgspec.Struct):
         done: Bytes of the history that are indexed.
         crc: CRC-32 of these bytes.
         begun: Character of the message at ``done`` up to which its passages are indexed.
+        reached: Where the line of that message ends; it stands only where ``begun`` does.
+        reached_crc: CRC-32 of the bytes up to there.
         stamp: What the file system said of the history when that was so.
         passages: How many there are.
         length: Tokens in all of them.
@@ -63,6 +69,8 @@ class State(msgspec.Struct):
     done: int = 0
     crc: int = 0
     begun: int = 0
+    reached: int = 0
+    reached_crc: int = 0
     stamp: tuple[int, int, int] = (0, 0, 0)
     passages: int = 0
     length: int = 0
@@ -70,6 +78,10 @@ class State(msgspec.Struct):
     tools: int = 0
     session: int = 0
     dead: int = 0
+
+
+class MisfitError(sqlite3.DatabaseError):
+    """The cache says something else of the history than the history itself."""
 
 
 class Cache:
@@ -93,6 +105,7 @@ class Cache:
             self.identity = _identity(path)
             self._words: set[str] = set()
             self._alike: dict[int, list[str]] | None = None
+            self._row: bytes | None = None
             self.state = self.read()
         except BaseException:
             self.db.close()
@@ -110,17 +123,18 @@ class Cache:
     def read(self) -> State:
         """The state as the file has it; an empty one makes the tables anew."""
         with contextlib.suppress(sqlite3.OperationalError, msgspec.MsgspecError):
-            row = self.db.execute("SELECT value FROM state").fetchone()
+            row = self._read()
             if row is not None:
-                state = msgspec.json.decode(row[0], type=State)
+                state = msgspec.json.decode(row, type=State)
                 if state.format == FORMAT:
+                    self._known(row)
                     return state
         self.clear()
         return self.state
 
     def clear(self) -> None:
         """Forget everything."""
-        with self.change():
+        with self.change(anew=True):
             for name in _TABLES:
                 self.db.execute(f"DROP TABLE IF EXISTS {name}")
             for statement in _SCHEMA.split(";\n"):
@@ -131,15 +145,22 @@ class Cache:
         self._alike = None
 
     @contextlib.contextmanager
-    def change(self) -> Any:
-        """A transaction, which writes the state too; what fails leaves file and state as before."""
+    def change(self, *, anew: bool = False) -> Any:
+        """A transaction, which writes the state too; what fails leaves file and state as before.
+
+        Args:
+            anew: Whether nothing of what stands there is built upon.
+        """
         before = msgspec.structs.replace(self.state) if hasattr(self, "state") else None
         self.db.execute("BEGIN IMMEDIATE")
         try:
+            if not anew:
+                self._ensure_ours()
             yield
             blob = msgspec.json.encode(self.state)
             self.db.execute("INSERT OR REPLACE INTO state VALUES (1, ?)", (blob,))
             self.db.execute("COMMIT")
+            self._row = blob
         except BaseException:
             if before is not None:
                 self.state = before
@@ -148,6 +169,21 @@ class Cache:
             with contextlib.suppress(sqlite3.Error):
                 self.db.execute("ROLLBACK")
             raise
+
+    def _read(self) -> bytes | None:
+        row = self.db.execute("SELECT value FROM state").fetchone()
+        return row[0] if row else None
+
+    def _ensure_ours(self) -> None:
+        if self._read() != self._row:
+            raise sqlite3.OperationalError("locked: another process goes on with it")
+
+    def _known(self, row: bytes) -> None:
+        """Take a state for what stands there; words may be others where it is not ours."""
+        if row != self._row:
+            self._row = row
+            self._words.clear()
+            self._alike = None
 
     # --- writing, inside a change --------------------------------------------------------------
 
@@ -219,10 +255,10 @@ class Cache:
         return row[0] if row else 0
 
     def beginning(self, letters: str) -> list[str]:
-        """Tokens that begin so, the alphabet's first two hundred."""
+        """Tokens that begin so, the alphabet's first; those of a single letter mostly all."""
         rows = self.db.execute(
-            "SELECT word FROM words WHERE word >= ? AND word < ? LIMIT 200",
-            (letters, letters + "\U0010ffff"),
+            "SELECT word FROM words WHERE word >= ? AND word < ? LIMIT ?",
+            (letters, letters + "\U0010ffff", _BEGINNING if len(letters) > 1 else _ONE_LETTER),
         )
         return [row[0] for row in rows]
 
@@ -256,12 +292,12 @@ class Cache:
         rows = self.db.execute(f"SELECT {_COLUMNS} FROM passages WHERE id IN ({marks})", ids)
         return [Candidate(*row) for row in rows]
 
-    def place(self, number: int) -> tuple[int, int, int, int]:
-        """Where a passage lies: byte and length of its line, first and last character."""
+    def place(self, number: int) -> tuple[int, int, int, int, int]:
+        """Where a passage lies: turn, byte and length of its line, first and last character."""
         row = self.db.execute(
-            "SELECT at, size, start, stop FROM passages WHERE id = ?", (number,)
+            "SELECT turn, at, size, start, stop FROM passages WHERE id = ?", (number,)
         ).fetchone()
-        return tuple(row) if row else (0, 0, 0, 0)
+        return tuple(row) if row else (0, 0, 0, 0, 0)
 
 
 def _identity(path: Path | None) -> tuple[int, int]:

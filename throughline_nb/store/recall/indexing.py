@@ -59,7 +59,11 @@ def index(cache: Cache, path: Path, seconds: float | None) -> bool:
     with cache.change():
         for at, line in journal.lines(path, cache.state.done):
             record = journal.decoded(line)
+            before = cache.state.begun
             if record is not None and not _message(cache, record, at, len(line), deadline):
+                if not before:
+                    cache.state.reached = at + len(line)
+                    cache.state.reached_crc = zlib.crc32(line, cache.state.crc)
                 return False
             cache.state.begun = 0
             cache.state.done = at + len(line)

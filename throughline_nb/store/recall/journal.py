@@ -6,9 +6,10 @@ newline was torn by a crash or a full disk; it is never read, and the next write
 """
 
 import os
+import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 
@@ -18,6 +19,14 @@ from throughline_nb.store.files import BINARY, reason, write_all
 NAME: Final = "history.jsonl"
 
 
+TURNS: Final = range(-(2**63), 2**63)
+"""Numbers of turns that SQLite can hold; a line with another is none of ours."""
+
+_Turn = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+
+_NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)
+
+
 class Record(msgspec.Struct, omit_defaults=True):
     """A line of the file: a message, or a rewind.
 
@@ -25,7 +34,7 @@ class Record(msgspec.Struct, omit_defaults=True):
     hash of what the host still has of a message whose words were purged here.
     """
 
-    turn: int = 0
+    turn: _Turn = 0
     role: str = ""
     text: str = ""
     time: float | None = None
@@ -35,7 +44,7 @@ class Record(msgspec.Struct, omit_defaults=True):
     call_id: str = ""
     failed: bool = False
     was: str = ""
-    rewind: int | None = None
+    rewind: _Turn | None = None
 
 
 _ENCODE: Final = msgspec.json.Encoder().encode
@@ -44,13 +53,7 @@ _DECODE: Final = msgspec.json.Decoder(Record).decode
 
 def encoded(record: Record) -> bytes:
     """A line."""
-    try:
-        return _ENCODE(record) + b"\n"
-    except (UnicodeEncodeError, ValueError):  # half of a surrogate pair, as JavaScript cuts them
-        whole = msgspec.structs.replace(
-            record, text=_paired(record.text), tool=_paired(record.tool)
-        )
-        return _ENCODE(msgspec.structs.replace(whole, args={})) + b"\n"
+    return _ENCODE(record) + b"\n"
 
 
 def decoded(line: bytes) -> Record | None:
@@ -62,30 +65,21 @@ def decoded(line: bytes) -> Record | None:
     return record if record.rewind is not None or record.role else None
 
 
-def _paired(text: str) -> str:
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def append(path: Path, data: bytes, end: int | None) -> int:
+def append(path: Path, data: bytes) -> None:
     """Write lines at the end; whole or not at all.
 
     Args:
         path: The file; made if it is not there.
         data: Whole lines.
-        end: Where the last whole line is known to end; None to look for it.
-
-    Returns:
-        Where the first of the lines begins.
 
     Raises:
         StoreError: The disk is full or the file cannot be written; it is as it was.
     """
     try:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | BINARY, 0o666)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | BINARY | _NO_LINK, 0o666)
         try:
             size = os.fstat(handle).st_size
-            if end is None or size != end:
-                end = whole(handle, size)
+            end = whole(handle, size)
             if size != end:
                 os.ftruncate(handle, end)
             os.lseek(handle, end, os.SEEK_SET)
@@ -101,19 +95,18 @@ def append(path: Path, data: bytes, end: int | None) -> int:
             f"recall could not write {path} ({reason(error)}); what it held is kept, the newest "
             "messages are not in it: check permissions and free space."
         ) from error
-    return end
 
 
 def whole(handle: int, size: int) -> int:
     """Where the last whole line of an open file ends."""
-    block = 1 << 16
+    block = 1
     while size:
         start = max(0, size - block)
         os.lseek(handle, start, os.SEEK_SET)
         found = os.read(handle, size - start).rfind(b"\n")
         if found >= 0:
             return start + found + 1
-        size = start
+        size, block = start, 1 << 16
     return 0
 
 
@@ -147,3 +140,16 @@ def living(path: Path) -> list[tuple[int, int]]:
         else:
             kept = [item for item in kept if item[0] < record.rewind]
     return [(at, size) for _, at, size in kept]
+
+
+def compact(path: Path, new: Path) -> None:
+    """Write the lines that nothing superseded to another file, which must not be there.
+
+    Raises:
+        OSError: It could not be written.
+    """
+    with path.open("rb") as old, new.open("xb") as file:
+        for at, size in living(path):
+            old.seek(at)
+            file.write(old.read(size))
+    shutil.copymode(path, new)

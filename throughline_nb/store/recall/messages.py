@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from throughline_nb.chat import plain, plain_text
 from throughline_nb.ledger.fence import without_blocks
 from throughline_nb.store.recall import journal
 from throughline_nb.store.recall.indexing import content, mark
@@ -13,20 +14,39 @@ from throughline_nb.store.recall.journal import Record
 
 
 def record_of(message: Any, seen: float | None = None) -> Record:
-    """A message as the history keeps it."""
+    """A message as the history keeps it; what JSON cannot hold becomes text.
+
+    Raises:
+        ValueError: Its turn is beyond 64 bits.
+    """
     time = getattr(message, "time", None)
-    args: Mapping[str, Any] = getattr(message, "args", None) or {}
-    return Record(
+    if int(message.turn) not in journal.TURNS:
+        raise ValueError(f"turn was {message.turn}; allowed: a number of 64 bits")
+    record = Record(
         turn=int(message.turn),
         role=str(message.role),
         text=without_blocks(message.text or ""),
         time=float(time) if time is not None else seen,
         before=time is None and seen is not None,
         tool=getattr(message, "tool", None) or "",
-        args=args,
+        args=getattr(message, "args", None) or {},
         call_id=getattr(message, "call_id", None) or "",
         failed=bool(getattr(message, "failed", False)),
     )
+    try:
+        journal.encoded(record)
+    except (ValueError, TypeError, OverflowError, RecursionError):  # half a surrogate pair, a set
+        role, tool, call_id = map(plain_text, (record.role, record.tool, record.call_id))
+        args = plain(record.args)
+        return msgspec.structs.replace(
+            record,
+            role=role,
+            tool=tool,
+            call_id=call_id,
+            text=plain_text(record.text),
+            args=args if isinstance(args, dict) else {"": args},
+        )
+    return record
 
 
 def replaced(record: Record, replace: Callable[[str], str]) -> Record:

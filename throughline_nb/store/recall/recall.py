@@ -1,27 +1,26 @@
 """The searchable copy of one chat: its history as the truth, and a cache to search it by."""
 
 import contextlib
+import logging
 import os
-import re
-import sqlite3
+import stat
 import threading
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from throughline_nb.errors import StoreError
 from throughline_nb.store.files import WINDOWS, lock, patiently, reason, write_atomic
-from throughline_nb.store.recall import journal
-from throughline_nb.store.recall.cache import NAME as CACHE
-from throughline_nb.store.recall.cache import Cache
-from throughline_nb.store.recall.indexing import index
+from throughline_nb.store.recall import checked, journal
+from throughline_nb.store.recall.cache import Cache, MisfitError
+from throughline_nb.store.recall.checked import Checked
 from throughline_nb.store.recall.journal import Record
 from throughline_nb.store.recall.messages import differing, record_of, redacted, replaced
 from throughline_nb.store.recall.packing import Passage
 from throughline_nb.store.recall.searching import nearest, search
 
-T = TypeVar("T")
+log = logging.getLogger("throughline_nb")
+
 _LOCK: Final = "recall.lock"
 _CATCH_UP: Final = 0.5
 """Seconds after which what was indexed is written, where a turn has to wait for all of it."""
@@ -45,9 +44,9 @@ class Recall:
         self._without = without
         self.folder = Path(folder)
         self.history = self.folder / journal.NAME
-        self._cache: Cache | None = None
+        self._index = Checked(self.folder)
         self._thread = threading.RLock()
-        self._end: int | None = None
+        self._refused = 0
 
     # --- writing --------------------------------------------------------------------------------
 
@@ -74,12 +73,12 @@ class Recall:
         Raises:
             StoreError: That could not be written; nothing was changed.
         """
-        if not self.history.exists():
+        if not self.exists or turn not in journal.TURNS:
             return
         with self._held():
             self._append([Record(rewind=turn)], seconds)
-            if seconds is None:
-                self._compact()
+        if seconds is None:
+            self._compact()
 
     def update(
         self, messages: Iterable[Any], *, seen: float | None = None, seconds: float | None = None
@@ -98,13 +97,11 @@ class Recall:
         if not records:
             return
         with self._held():
-            while not self._guarded(lambda cache: self._index(cache, _CATCH_UP)):
-                pass
-            known = self._guarded(lambda cache: _marks(cache, records[0].turn))
+            known = self._index.use(lambda cache: self._marks(cache, records[0].turn))
             self._append(differing(records, known), seconds)
 
     def build(self, seconds: float | None = None) -> bool:
-        """Go on with the index, and write the history anew where half of it was superseded.
+        """Go on with the index, and write the history anew where it is :attr:`wasteful`.
 
         Args:
             seconds: When to stop; the next call goes on from there. None: never.
@@ -112,18 +109,19 @@ class Recall:
         Returns:
             Whether the index is complete.
         """
-        if not self.history.exists():
+        if not self.exists:
             return True
-        with self._held():
-            self._compact()
-            return self._guarded(lambda cache: self._index(cache, seconds))
+        self._compact()
+        with self._held(reading=True):
+            return self._index.use(lambda cache: self._index.catch_up(cache, seconds))
 
     def delete(self) -> None:
         """Delete everything that recall has on the disk."""
         with self._thread:
             self.close()
-            for name in (journal.NAME, CACHE, f"{CACHE}-wal", f"{CACHE}-shm", _LOCK):
-                self._remove(self.folder / name)
+            left = self.folder.glob(f".{journal.NAME}.*")  # of a writer that was killed
+            for path in (self.history, *left, *self._beside(*checked.FILES, _LOCK)):
+                self._remove(path)
             with contextlib.suppress(OSError):
                 self.folder.rmdir()
 
@@ -139,7 +137,7 @@ class Recall:
         Returns:
             How many messages changed.
         """
-        if not self.history.exists():
+        if not self.exists:
             return 0
         with self._held():
             changed, data = redacted(self.history, replace)
@@ -150,16 +148,28 @@ class Recall:
     def close(self) -> None:
         """Close the cache; the next use opens it again."""
         with self._thread:
-            if self._cache is not None:
-                self._cache.close()
-            self._cache, self._end = None, None
+            self._index.close()
 
     # --- reading --------------------------------------------------------------------------------
 
     @property
     def exists(self) -> bool:
-        """Whether there is a history."""
-        return self.history.exists()
+        """Whether there is a history; what a link leads to is none."""
+        return self._is_ours() is True
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the index could not be written, so that each process makes it for itself."""
+        return self._index.in_memory
+
+    @property
+    def wasteful(self) -> bool:
+        """Whether half of the history, and enough of it, was superseded."""
+        if not self.exists:
+            return False
+        with self._held(reading=True):
+            dead = self._index.use(lambda cache: cache.state.dead)
+        return dead - self._refused >= _WASTE and 2 * dead >= checked.stamp(self.history)[2]
 
     @property
     def progress(self) -> tuple[int, int]:
@@ -168,8 +178,10 @@ class Recall:
             size = self.history.stat().st_size
         except OSError:
             return 0, 0
-        with self._thread:
-            return min(self._guarded(lambda cache: cache.state.done), size), size
+        if not self.exists:
+            return 0, 0
+        with self._held(reading=True):
+            return min(self._index.use(lambda cache: cache.state.done), size), size
 
     @property
     def complete(self) -> bool:
@@ -183,10 +195,10 @@ class Recall:
     @property
     def last(self) -> int:
         """The last turn that is indexed; 0 for none."""
-        if not self.history.exists():
+        if not self.exists:
             return 0
-        with self._thread:
-            return self._guarded(
+        with self._held(reading=True):
+            return self._index.use(
                 lambda cache: cache.db.execute("SELECT max(turn) FROM turns").fetchone()[0] or 0
             )
 
@@ -197,60 +209,67 @@ class Recall:
             query: Words, in any language.
             budget_tokens: Estimated tokens for texts and their short headers.
         """
-        if not self.history.exists():
+        if not self.exists:
             return []
         with self._held(reading=True):
-            return self._guarded(
+            return self._index.use(
                 lambda cache: (
-                    (self._index(cache, None) and search(cache, self.history, query, budget_tokens))
+                    (
+                        self._index.catch_up(cache, None)
+                        and search(cache, self.history, query, budget_tokens)
+                    )
                     or []
                 )
             )
 
     def nearest(self, query: str, limit: int = 8) -> list[str]:
         """The words of the history that look most like a query's."""
-        if not self.history.exists():
+        if not self.exists:
             return []
         with self._held(reading=True):
-            return self._guarded(lambda cache: nearest(cache, query, limit))
+            return self._index.use(lambda cache: nearest(cache, query, limit))
 
     def turn(self, number: int) -> list[Record]:
         """The messages of one turn, in full; none where there is no such turn."""
-        if not self.history.exists():
+        if not self.exists or number not in journal.TURNS:
             return []
         with self._held(reading=True):
-            return self._guarded(lambda cache: self._turn(cache, number))
+            return self._index.use(lambda cache: self._turn(cache, number))
 
     # --- inside ---------------------------------------------------------------------------------
 
     @contextlib.contextmanager
     def _held(self, *, reading: bool = False) -> Iterator[None]:
         with self._thread:
-            if reading and self._fresh():
+            if reading and self._index.fresh:
                 yield
                 return
+            if not reading and self._is_ours() is False:
+                raise StoreError(
+                    f"{self.history} is a link or no file, so recall leaves it alone; the chat "
+                    "goes on without it: remove it, or switch recall off."
+                )
+            held = contextlib.ExitStack()
             try:
                 self.folder.mkdir(parents=True, exist_ok=True)
-                held = contextlib.ExitStack()
+                checked.drop_link(self.folder / _LOCK)
                 held.enter_context(lock(self.folder / _LOCK))
             except (OSError, StoreError) as error:
-                if not reading:
+                if not reading:  # a folder that is only read has no other writer
                     why = reason(error) if isinstance(error, OSError) else str(error)
                     raise StoreError(
                         f"recall could not write in {self.folder} ({why}); the chat goes on "
                         "without the newest messages in it: check permissions and free space."
                     ) from error
-                held = contextlib.ExitStack()  # a folder that is only read has no other writer
             with held:
                 yield
 
-    def _fresh(self) -> bool:
-        """Whether the index is complete and nobody touched the history since."""
-        cache = self._cache
-        if cache is None or cache.moved:
-            return False
-        stamp = _stamp(self.history)
-        return cache.state.stamp == stamp and cache.state.done == stamp[2]
+    def _is_ours(self) -> bool | None:
+        """Whether the history is a file, so that it is read and written; None where it is not."""
+        try:
+            return stat.S_ISREG(os.lstat(self.history).st_mode)
+        except OSError:
+            return None
 
     def _record(self, message: Any, seen: float | None) -> Record:
         return replaced(record_of(message, seen), self._without)
@@ -259,103 +278,69 @@ class Recall:
         data = b"".join(map(journal.encoded, records))
         if not data:
             return
-        self._end = journal.append(self.history, data, self._end) + len(data)
-        self._guarded(lambda cache: self._index(cache, seconds))
+        self._index.use(lambda _: None)  # it fits, so that what follows is our own growth
+        journal.append(self.history, data)
+        self._index.grew()
+        self._index.use(lambda cache: self._index.catch_up(cache, seconds))
 
-    def _guarded(self, action: Callable[[Cache], T]) -> T:
-        """Use the cache; one that fails is made again, at last in memory."""
-        for attempt in range(3):
-            try:
-                cache = self._opened(memory=attempt == 2)
-                self._checked(cache)
-                return action(cache)
-            except sqlite3.Error as error:
-                self._drop(error, attempt)
-            except OSError as error:
-                raise StoreError(
-                    f"recall could not read {self.history} ({reason(error)}); nothing was "
-                    "changed: check the folder's permissions."
-                ) from error
-        raise StoreError(
-            f"recall's index of {self.folder} cannot be made; the history is kept: check free "
-            "space, or delete recall.cache.sqlite."
-        )
-
-    def _opened(self, *, memory: bool) -> Cache:
-        if self._cache is not None and self._cache.moved:
-            self.close()
-        if self._cache is None:
-            self._cache = Cache(None if memory else self.folder / CACHE)
-        return self._cache
-
-    def _drop(self, error: sqlite3.Error, attempt: int) -> None:
-        """Close a cache that failed; what is no database goes away."""
-        end = self._end
-        if self._cache is not None:
-            with contextlib.suppress(sqlite3.Error):
-                self._cache.close()
-        self._cache, self._end = None, end
-        passing = isinstance(error, sqlite3.OperationalError) and re.search(
-            "locked|readonly|read-only|full|disk I/O|unable to open", str(error)
-        )
-        if attempt == 0 and not passing:
-            for name in (CACHE, f"{CACHE}-wal", f"{CACHE}-shm"):
-                with contextlib.suppress(OSError, StoreError):
-                    self._remove(self.folder / name)
-
-    def _checked(self, cache: Cache) -> None:
-        """Take up what another process did; forget what the history no longer says."""
-        stamp = _stamp(self.history)
-        if cache.state.stamp == stamp:
-            return
-        cache.state = cache.read()
-        state = cache.state
-        if state.stamp == stamp or (not state.done and not state.begun):
-            return
-        grown = stamp[0] == state.stamp[0] and self._end == stamp[2] and stamp[2] > state.done
-        if grown or _crc(self.history, state.done) == state.crc:
-            return
-        cache.clear()
-
-    def _index(self, cache: Cache, seconds: float | None) -> bool:
-        if not self.history.exists():
-            return True
-        stamp = _stamp(self.history)
-        if cache.state.stamp == stamp and cache.state.done == stamp[2]:
-            return True
-        cache.state.stamp = stamp
-        complete = index(cache, self.history, seconds)
-        if self._end is None:
-            self._end = stamp[2] if complete else None
-        return complete
+    def _marks(self, cache: Cache, first: int) -> dict[int, str]:
+        """The hashes of all turns from one on."""
+        while not self._index.catch_up(cache, _CATCH_UP):
+            pass
+        rows = cache.db.execute("SELECT turn, mark FROM turns WHERE turn >= ?", (first,))
+        return dict(rows.fetchall())
 
     def _compact(self) -> None:
-        """Write the history anew where half of it was superseded."""
-        dead = self._guarded(lambda cache: cache.state.dead)
-        if dead < _WASTE or 2 * dead < _stamp(self.history)[2]:
+        """Write the history anew where it is wasteful; nothing waits while that is prepared.
+
+        Where it cannot be, all stays as it is, until there is more to be gained.
+        """
+        if not self.wasteful:
             return
-        data = self.history.read_bytes()
-        kept = journal.living(self.history)
-        self._rewrite(b"".join(data[at : at + size] for at, size in kept))
+        new = self.folder / f".{journal.NAME}.new"
+        before = checked.stamp(self.history)
+        try:
+            new.unlink(missing_ok=True)
+            journal.compact(self.history, new)
+            with self._held():
+                if checked.stamp(self.history) == before:
+                    patiently(lambda: new.replace(self.history))
+                    self._refused = 0
+                    self._forget()
+        except (OSError, StoreError) as error:
+            log.info("%s is not written anew: %s", self.history, error)
+            with self._held(reading=True):
+                self._refused = self._index.use(lambda cache: cache.state.dead)
+        finally:
+            with contextlib.suppress(OSError):
+                new.unlink(missing_ok=True)
 
     def _rewrite(self, data: bytes) -> None:
-        """Another history; the cache goes first, and with its file what SQLite leaves in one."""
-        self._guarded(Cache.clear)
-        self.close()
-        for name in (CACHE, f"{CACHE}-wal", f"{CACHE}-shm"):
-            with contextlib.suppress(StoreError):  # in use elsewhere; it is empty already
-                self._remove(self.folder / name)
+        """Another history, and with its cache's files what SQLite leaves in them of the old one."""
         write_atomic(self.history, data, durable=False)
+        self._forget()
+
+    def _forget(self) -> None:
+        try:
+            self._index.remove()
+        except OSError:  # in use elsewhere; it is emptied then
+            self._index.use(Cache.clear)
 
     def _turn(self, cache: Cache, number: int) -> list[Record]:
-        self._index(cache, None)
+        self._index.catch_up(cache, None)
         row = cache.db.execute("SELECT first, last FROM turns WHERE turn = ?", (number,)).fetchone()
         if row is None:
             return []
         with self.history.open("rb") as file:
             file.seek(row[0])
             records = map(journal.decoded, file.read(row[1] - row[0]).splitlines(keepends=True))
-            return [record for record in records if record is not None and record.turn == number]
+            found = [record for record in records if record is not None and record.turn == number]
+        if not found:
+            raise MisfitError("a turn stands elsewhere")
+        return found
+
+    def _beside(self, *names: str) -> Iterator[Path]:
+        return (self.folder / name for name in names)
 
     def _remove(self, path: Path) -> None:
         try:
@@ -366,29 +351,3 @@ class Recall:
             raise StoreError(
                 f"{path} could not be deleted ({reason(error)}); delete it by hand."
             ) from error
-
-
-def _marks(cache: Cache, first: int) -> dict[int, str]:
-    """The hashes of the turns from one on."""
-    rows = cache.db.execute("SELECT turn, mark FROM turns WHERE turn >= ?", (first,))
-    return dict(rows.fetchall())
-
-
-def _stamp(path: Path) -> tuple[int, int, int]:
-    try:
-        found = os.stat(path)  # noqa: PTH116 - on the path of every turn
-    except OSError:
-        return 0, 0, 0
-    return found.st_ino, found.st_mtime_ns, found.st_size
-
-
-def _crc(path: Path, size: int) -> int:
-    """CRC-32 of the first bytes of a file; -1 where it has fewer."""
-    crc, left = 0, size
-    with path.open("rb") as file:
-        while left:
-            block = file.read(min(left, 1 << 20))
-            if not block:
-                return -1
-            crc, left = zlib.crc32(block, crc), left - len(block)
-    return crc

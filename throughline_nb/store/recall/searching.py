@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from throughline_nb.store.recall import journal
-from throughline_nb.store.recall.cache import Cache
+from throughline_nb.store.recall.cache import Cache, MisfitError
 from throughline_nb.store.recall.indexing import searchable
 from throughline_nb.store.recall.journal import Record
 from throughline_nb.store.recall.packing import Passage, pack
@@ -51,14 +51,14 @@ def _passages(cache: Cache, file: Any, order: Iterable[tuple[float, int]]) -> It
     """Passages with their texts, read when they are asked for."""
     read: dict[int, tuple[Record, str]] = {}
     for score, number in order:
-        at, size, start, stop = cache.place(number)
+        turn, at, size, start, stop = cache.place(number)
         if at not in read:
             file.seek(at)
-            record = journal.decoded(file.read(size))
-            if record is None:
-                continue
-            read[at] = record, searchable(record)
+            line = journal.decoded(file.read(size)) or Record()
+            read[at] = line, searchable(line)
         record, text = read[at]
+        if record.turn != turn or not record.role:
+            raise MisfitError("a passage stands elsewhere")
         yield Passage(
             record.turn,
             record.role,
