@@ -42,6 +42,17 @@ SHOWN = {
         "P1 accepted: C1 added",
         "Set THROUGHLINE_TRY_LMSTUDIO=1",
     ],
+    "05-sharing": [
+        "Nothing is sent yet.",
+        "What would leave this machine:",
+        "went: Goal set; F1, D1 added.",
+        "renumbered: C1 is now C2.",
+        "P1 proposes the other goal",
+        "came: C2, P1 added.",
+        "True",
+        "names a helper program",
+        "holds a password or token",
+    ],
 }
 """What a reader is to find in the outputs."""
 
@@ -55,7 +66,7 @@ def text_of(notebook):
     return "\n".join(said(cell.outputs) for cell in notebook.cells if cell.cell_type == "code")
 
 
-def test_there_are_the_four():
+def test_there_are_the_five():
     assert [path.stem for path in EXAMPLES] == sorted(SHOWN)
 
 
