@@ -800,3 +800,13 @@ def test_a_name_in_the_index_that_is_no_folders_is_no_mark(world, name):
     assert (world.home.projects / "live" / "ledger.md").is_file()
     assert world.marked().trash == {}
     assert world.marked().orphans == {}
+
+
+@pytest.mark.parametrize("clock", [{"last": 1e300, "seen": 1e300}, {"last": -1e300, "seen": 5e9}])
+def test_a_time_that_was_never_observed_is_none(world, clock):
+    orphaned(world)
+    held = msgspec.json.decode(world.home.index.read_bytes())
+    world.home.index.write_bytes(msgspec.json.encode({**held, "clock": clock}))
+    assert world.clean() == []
+    world.now += 7 * DAY
+    assert world.clean() == [("trash", "runtimes")]

@@ -7,7 +7,6 @@ shorter step may be a computer that was off, and is taken back where the clock g
 day. Whatever remains doubtful makes less time pass than did.
 """
 
-import math
 from typing import Final
 
 import msgspec
@@ -20,6 +19,10 @@ LONGEST_STEP: Final = 60 * DAY
 _SHORT_STEP: Final = 3600.0
 """Step that is believed of a clock that stands before what was seen already: one that is changed to
 and fro, as between two systems that keep the hardware's clock differently, makes no day pass."""
+
+
+_LATEST: Final = 4_102_444_800.0
+"""The year 2100: what lies beyond was not observed."""
 
 
 class Clock(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -45,7 +48,7 @@ def looked(clock: Clock | None, now: float) -> Clock:
         clock: As of the last one; None for the first.
         now: What the system's clock says now.
     """
-    if clock is None or not (math.isfinite(clock.last) and math.isfinite(clock.seen)):
+    if clock is None or not all(0 <= each < _LATEST for each in (clock.last, clock.seen)):
         return Clock(now, now)
     ahead, step = now - clock.seen, now - clock.last
     fresh = clock.seen - clock.after <= DAY
