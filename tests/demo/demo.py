@@ -2,8 +2,8 @@
 
 Replays the bundled chat; edits ``ledger.md`` by hand in the middle, in an editor that escapes and
 flattens, while the model goes on writing; takes a change back; goes on in a second chat; shows
-what git knows of it all; writes a handoff; deletes a chat; and asks a chat of weeks for what was
-said in passing. The project stays where the output says.
+what git knows of it all; writes a handoff; deletes a chat; asks a chat of weeks for what was said
+in passing; and shares the project with a second machine. The project stays where the output says.
 """
 
 import os
@@ -32,6 +32,7 @@ from throughline_nb.store.home import Home
 sys.path.insert(0, str(Path(__file__).parent))
 import editor
 from long_chat import long_chat
+from two_machines import two_machines
 
 CHATS = Path(__file__).parents[1] / "data" / "conversations"
 EDITED_IN = 13
@@ -74,6 +75,7 @@ def main() -> None:
     with paged(screen, "What the second chat changed: git diff"):
         before_handoff = f"HEAD~{changes + 1}"
         git(project, "diff", "--unified=0", before_handoff, "HEAD", "--", "ledger.md")
+    two_machines(engine, screen, folder)
     screen.heading("Look around")
     screen.line(f"The ledger:   {project / 'ledger.md'}")
     screen.line(f"The handoff:  {project / 'handoff.md'}")

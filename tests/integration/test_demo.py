@@ -58,6 +58,11 @@ def project(shown) -> Path:
         "0 tokens of history; nothing on disk; tools: none",
         "tokens of history; a copy to search is kept; tools: recall",
         "Peak memory was 5.7 GB",
+        "Nothing is sent yet. This shares llm-runtimes with",
+        "│ What would leave this machine:",
+        "Project llm-runtimes is here, with ",
+        "both sides merged; renumbered: C",
+        "ledgers  equal on both machines",
         "key id 7F3A91C2",
     ],
 )
