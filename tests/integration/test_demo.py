@@ -61,7 +61,7 @@ def project(shown) -> Path:
         "Nothing is sent yet. This shares llm-runtimes with",
         "│ What would leave this machine:",
         "Project llm-runtimes is here, with ",
-        "both sides merged; renumbered: C",
+        "both sides merged; renumbered",
         "ledgers  equal on both machines",
         "key id 7F3A91C2",
     ],
