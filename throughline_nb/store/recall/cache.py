@@ -39,7 +39,7 @@ CREATE VIRTUAL TABLE found USING fts5 (tokens, content='', columnsize=1,
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab (found, row);
 """
 _BEGINNING: Final = 200
-_ONE_LETTER: Final = 1000
+_ONE_LETTER: Final = 400
 """Tokens that are looked at where a word, or a single letter, is the beginning of others."""
 
 _TABLES: Final = "vocabulary found roles words sessions turns passages state".split()

@@ -14,6 +14,16 @@ VARIANT: Final = 0.8
 SIMILAR: Final = 0.6
 """Weight of a word that only looks alike, where the one asked for stands nowhere."""
 
+LONGEST: Final = 2_000
+"""Characters of a query that are looked at: a long question with an error message in it."""
+
+WORDS: Final = 128
+"""Different words of a query that are looked for."""
+
+UNKNOWN: Final = 16
+"""Words of a query that stand nowhere for which similar ones are looked for, since that goes
+through all words of the index."""
+
 _LOW: Final = 0.4
 _VARIANTS: Final = 12
 _LOW_VALUE: Final = frozenset(
@@ -84,6 +94,11 @@ class Vocabulary(msgspec.Struct, frozen=True):
     alike: Callable[[str], Iterable[str]]
 
 
+def bounded(text: str) -> str:
+    """A query as far as it is looked at; what is pasted in by mistake must not stop everything."""
+    return text.lstrip()[:LONGEST]
+
+
 def understand(text: str, roles: Iterable[str], vocabulary: Vocabulary) -> Query:
     """Take a query apart.
 
@@ -101,11 +116,15 @@ def understand(text: str, roles: Iterable[str], vocabulary: Vocabulary) -> Query
         named.add(known["assistant"])
     skipped = {token for name in named for token in tokens(name)}
     wanted = dict.fromkeys(token for token in tokens(text, query=True) if token not in skipped)
+    groups: list[Group] = []
+    unknown = 0
+    for token in list(wanted or dict.fromkeys(skipped))[:WORDS]:
+        found = variants(token, vocabulary, alike=unknown < UNKNOWN)
+        nowhere = not found or found[0].token != token
+        unknown += nowhere and len(token) > 2 and token.isalpha()
+        groups.append(Group(token, _weight(token), found))
     return Query(
-        groups=tuple(
-            Group(token, _weight(token), variants(token, vocabulary))
-            for token in wanted or dict.fromkeys(skipped)
-        ),
+        groups=tuple(groups),
         role=named.pop() if len(named) == 1 and wanted else "",
         when=bool(_WHEN.search(text)),
         count=bool(_COUNT.search(text)),
@@ -118,17 +137,23 @@ def _weight(token: str) -> float:
     return _LOW if token in _LOW_VALUE or (len(token) == 1 and token.isascii()) else 1.0
 
 
-def variants(token: str, vocabulary: Vocabulary) -> tuple[Variant, ...]:
-    """The token and those that may stand for it, as far as the index has them."""
+def variants(token: str, vocabulary: Vocabulary, *, alike: bool = True) -> tuple[Variant, ...]:
+    """The token and those that may stand for it, as far as the index has them.
+
+    Args:
+        token: A word of the query.
+        vocabulary: The index.
+        alike: Whether, where it stands nowhere, those count that only look alike.
+    """
     found = [(token, 1.0)]
     own = vocabulary.count(token)
     if token.isalpha():
         if len(token) == 1 and not token.isascii():
-            found += [(other, VARIANT) for other in vocabulary.beginning(token)[:_VARIANTS]]
+            found += [(other, VARIANT) for other in vocabulary.beginning(token)]
         elif len(token) >= 5:
             others = [w for w in vocabulary.beginning(token[:5]) if _akin(token, w)]
             found += [(other, VARIANT) for other in sorted(others, key=_near(token))[:_VARIANTS]]
-        if not own and len(found) == 1 and len(token) > 2:
+        if alike and not own and len(found) == 1 and len(token) > 2:
             close = similar(token, vocabulary.alike(token))
             found += [(other, SIMILAR) for other in close[:_VARIANTS]]
     counted = [Variant(word, weight, vocabulary.count(word)) for word, weight in found if word]

@@ -10,7 +10,14 @@ from throughline_nb.store.recall.cache import Cache, MisfitError
 from throughline_nb.store.recall.indexing import searchable
 from throughline_nb.store.recall.journal import Record
 from throughline_nb.store.recall.packing import Passage, pack
-from throughline_nb.store.recall.query import Query, Vocabulary, similar, understand
+from throughline_nb.store.recall.query import (
+    UNKNOWN,
+    Query,
+    Vocabulary,
+    bounded,
+    similar,
+    understand,
+)
 from throughline_nb.store.recall.ranking import Candidate, Corpus, ranked
 from throughline_nb.store.recall.tokens import fold, tokens
 
@@ -24,6 +31,7 @@ def search(cache: Cache, history: Path, text: str, budget: int) -> list[Passage]
     state = cache.state
     if not state.passages:
         return []
+    text = bounded(text)
     vocabulary = Vocabulary(cache.count, cache.beginning, cache.alike)
     query = understand(text, cache.roles(), vocabulary)
     found = candidates(cache, query)
@@ -73,7 +81,7 @@ def _passages(cache: Cache, file: Any, order: Iterable[tuple[float, int]]) -> It
 def nearest(cache: Cache, text: str, limit: int) -> list[str]:
     """The words of the history that look most like those of a query."""
     found: dict[str, None] = {}
-    for token in tokens(text, query=True):
+    for token in list(dict.fromkeys(tokens(bounded(text), query=True)))[:UNKNOWN]:
         close = similar(token, cache.alike(token), 0.35)[:3]
         found.update(dict.fromkeys(word for word in close if cache.count(word)))
     return list(found)[:limit]

@@ -140,15 +140,16 @@ def _apart(chunk: str) -> list[str]:
     parts = [part for piece in pieces for part in _split(piece)]
     for part in parts:
         found += _word(part)
+    known = set(parts)
     plain = [fold(piece) for piece in pieces]
     if plain and re.fullmatch(r"v[0-9].*", plain[0]):
         plain[0] = plain[0][1:]
     if len(pieces) > 1 or len(parts) > 1:
         whole = "".join(plain)
-        if len(whole) <= LONGEST and whole not in STOP and whole not in parts:
+        if len(whole) <= LONGEST and whole not in STOP and whole not in known:
             found += _word(whole)
         if len(parts) > len(pieces) > 1:  # each piece too: q4 and k of Q4_K_M
-            found += [piece for piece in plain if piece not in parts and len(piece) <= LONGEST]
+            found += [piece for piece in plain if piece not in known and len(piece) <= LONGEST]
     return found
 
 
