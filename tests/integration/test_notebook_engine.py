@@ -191,6 +191,9 @@ def test_purge_takes_an_entry_out_of_the_kept_outputs(engine, home):
         engine.command("purge F1", key=KEY)
     assert b"sk-7" not in file.read_bytes()
     assert b"peak memory" in file.read_bytes()
+    seen(engine, "The token is sk-7 6.1.\npeak memory 6.1 GB")  # the cell is run again
+    assert b"sk-7" not in file.read_bytes()
+    assert b"peak memory" in file.read_bytes()
 
 
 def test_forget_deletes_the_kept_outputs(engine, home):

@@ -88,12 +88,15 @@ class Lives(RuleBasedStateMachine):
         self.now += hours * 3600
         self.real += hours * 3600
 
-    @rule(days=st.sampled_from([-400, -10, 10, 400]))
-    def jump_and_back(self, days):
+    @rule(days=st.sampled_from([-400, -40, -10, 10, 40, 400]), hours=st.sampled_from([0, 1, 20]))
+    def jump_and_back(self, days, hours):
         right = self.now
         self.now += days * DAY
         self.cleaned()
-        self.now = right
+        self.now += hours * 3600
+        self.real += hours * 3600
+        self.cleaned()
+        self.now = right + hours * 3600
 
     @rule()
     def cleaned(self):

@@ -12,6 +12,7 @@ from throughline_nb.chat import ChatKey
 from throughline_nb.errors import NotFoundError, UnreadableFileError
 from throughline_nb.hosts.lmstudio.files import (
     Conversation,
+    LMStudioChats,
     conversations,
     read_conversation,
 )
@@ -366,3 +367,12 @@ def test_the_bundled_chats_are_what_their_sources_say():
         assert path.read_text(encoding="utf-8") == text, (
             f"run make_conversations.py for {path.name}"
         )
+
+
+def test_the_listing_says_in_which_folder_a_chat_lies(tmp_path):
+    for name in ("1", "work/2", "work/deep/3"):
+        file = tmp_path / f"{name}.conversation.json"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("{}", encoding="utf-8")
+    found = LMStudioChats(tmp_path).snapshot()
+    assert found.folders == {"1": "", "2": "work", "3": "work/deep"}

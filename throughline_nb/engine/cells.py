@@ -122,6 +122,8 @@ class Cells:
             return self._held[key]
 
     def _keep(self, key: ChatKey, kept: dict[str, Kept]) -> None:
+        out = self._engine.recalls.purged.without  # a cell may give again what was purged
+        kept = {claim: _without(each, out) for claim, each in kept.items()}
         self._held[key] = kept
         folder = self._engine.chats.folder(key)
         if folder.is_dir():  # else the notebook has no name, and is forgotten with the process
