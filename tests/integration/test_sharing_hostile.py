@@ -334,6 +334,20 @@ def test_files_of_others_come_and_those_of_here_are_left(tmp_path):
     assert sound(first.path)
 
 
+def test_what_a_person_has_staged_stays_staged(tmp_path):
+    first, second = two(tmp_path)
+    (first.path / "table.csv").write_text("a,b\n", "utf-8")
+    (first.path / "new.txt").write_text("x", "utf-8")
+    git(first.path, "add", ".")
+    git(first.path, "commit", "-qm", "files")
+    (second.path / "draft.txt").write_text("staged", "utf-8")
+    git(second.path, "add", "draft.txt")
+    (second.path / "draft.txt").write_text("typed since", "utf-8")
+    sync(first, second)
+    assert git(second.path, "status", "--porcelain") == "AM draft.txt\n"
+    assert git(second.path, "show", ":draft.txt") == "staged"
+
+
 def test_one_file_changed_on_both_machines(tmp_path):
     first, second = two(tmp_path)
     (first.path / "table.csv").write_text("base\n", "utf-8")

@@ -294,6 +294,7 @@ class Projects:
             if not keep:
                 with suppress(OSError):  # its name is gone, too; on Windows not while one waits
                     held.unlink()
+                    (self.home.locks / f".sync-{name}.lock").unlink(missing_ok=True)
         if not keep:
             remove_tree(place)
         return True

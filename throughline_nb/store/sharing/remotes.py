@@ -148,7 +148,7 @@ def apart(repo: Repo) -> Apart | None:
     Returns:
         None where the project is not shared, or nothing is known of the remote yet.
     """
-    there = refs.read_ref(repo.git, tracking(NAME))
+    there = refs.read_ref(repo.git, tracking(NAME)) or refs.read_ref(repo.git, PUBLISHED)
     here = refs.read_ref(repo.git, refs.MAIN)
     if there is None or here is None:
         return None

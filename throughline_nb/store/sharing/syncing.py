@@ -25,8 +25,8 @@ from throughline_nb.store.sharing.addresses import Address
 from throughline_nb.store.sharing.incoming import incoming
 from throughline_nb.store.sharing.merging import Taken, take_in
 from throughline_nb.store.sharing.remotes import (
-    NAME,
     PUBLISHED,
+    name_of,
     note,
     published,
     remote_of,
@@ -126,10 +126,10 @@ def _rounds(
             )
             return msgspec.structs.replace(done, sent=False, notices=(*done.notices, held))
         if taken.kind == "same" and not taken.replaces:
-            note(git, taken.head, tracking(NAME), PUBLISHED)
+            note(git, taken.head, tracking(name_of(git)), PUBLISHED)
             return done
         if taken.kind == "behind" and not taken.replaces:
-            note(git, taken.head, tracking(NAME), PUBLISHED)
+            note(git, taken.head, tracking(name_of(git)), PUBLISHED)
             if project.repo.head() == taken.head:
                 return done
         try:
@@ -137,7 +137,7 @@ def _rounds(
         except RejectedError:
             time.sleep(random.uniform(0, 0.05 * 2**turn))  # noqa: S311 - only spreads them out
             continue
-        note(git, taken.head, tracking(NAME), PUBLISHED)
+        note(git, taken.head, tracking(name_of(git)), PUBLISHED)
         return done
     raise StoreError(
         f"Not shared with {where}: others were faster {TRIES} times; what they sent is merged "
@@ -204,7 +204,7 @@ def alone(project: "Project") -> Iterator[None]:
     _keep_detached(project)
     if not (project.repo.git / "MERGE_HEAD").exists():  # which the merge may end by itself
         refs.ensure_on_main(project.repo.git, project.slug)
-    with lock(project.home.locks / f"{project.slug}.sync.lock", timeout=_WAIT_SECONDS):
+    with lock(project.home.locks / f".sync-{project.slug}.lock", timeout=_WAIT_SECONDS):
         yield
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from throughline_nb.errors import StoreError
-from throughline_nb.store import beside, gitrun, refs
+from throughline_nb.store import beside, gitrun
 from throughline_nb.store.beside import HANDOFF
 from throughline_nb.store.files import reason, write_atomic
 from throughline_nb.store.names import is_slug
@@ -132,7 +132,7 @@ def bring(project: "Project", before: str, after: str, now: float) -> list[str]:
             why = reason(error) if isinstance(error, OSError) else "it cannot be written"
             notices.append(f"{_shown(path)} could not be put into the folder ({why}); git has it.")
     if others:
-        _refresh(repo, [path for path, entry in new.items() if not _plain(entry)])
+        _refresh(repo, {path: (old.get(path), new.get(path)) for path in others})
     return notices
 
 
@@ -209,14 +209,31 @@ def _plain(entry: TreeEntry) -> bool:
     return entry.mode.startswith(b"100")
 
 
-def _refresh(repo: Repo, absent: list[str]) -> None:
-    """Tell the index of all files; what is not in the folder on purpose is no change of it."""
-    gitrun.run(repo.git, "read-tree", refs.MAIN)
+def _refresh(repo: Repo, changed: dict[str, tuple[TreeEntry | None, TreeEntry | None]]) -> None:
+    """Tell the index of the files that changed, but of those that a person has staged.
+
+    What is not in the folder on purpose is no change of it.
+    """
+    done = gitrun.run(repo.git, "ls-files", "--stage", "-z")
+    listed = done.stdout.decode("utf-8", "replace").split("\0")
+    staged = {
+        path: head.split(" ")[1] for head, _, path in (x.partition("\t") for x in listed) if path
+    }
+    taken = {
+        path: new
+        for path, (old, new) in changed.items()
+        if staged.get(path, "") == (old.id if old is not None else "")
+    }
+    lines = [
+        f"{new.mode.decode()} {new.id}\t{path}\0" if new else f"0 {'0' * 40}\t{path}\0"
+        for path, new in taken.items()
+    ]
+    gitrun.run(repo.git, "update-index", "-z", "--index-info", data="".join(lines).encode())
+    absent = "".join(f"{path}\0" for path, new in taken.items() if new and not _plain(new))
     if absent:
-        names = "".join(f"{name}\0" for name in absent).encode()
         gitrun.run(
-            repo.git, "update-index", "-q", "--skip-worktree", "-z", "--stdin", data=names,
-            allowed=(0, 1, 128),
+            repo.git, "update-index", "-q", "--skip-worktree", "-z", "--stdin",
+            data=absent.encode(), allowed=(0, 1, 128),
         )  # fmt: skip
     gitrun.run(repo.git, "update-index", "-q", "--refresh", allowed=(0, 1))
 
