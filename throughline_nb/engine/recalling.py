@@ -1,6 +1,7 @@
 """What the command and the tool ``recall`` answer."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -8,17 +9,24 @@ import msgspec
 from throughline_nb.chat import ChatKey
 from throughline_nb.engine.registry import COMMANDS, UsageError
 from throughline_nb.engine.run import Reply, Run
+from throughline_nb.errors import ThroughLineError
 from throughline_nb.ledger.delta import clip
 from throughline_nb.ledger.fence import neutral, tokens
 
 if TYPE_CHECKING:
     from throughline_nb.store.recall import Recall
     from throughline_nb.store.recall.journal import Record
+    from throughline_nb.store.recall.packing import Passage
 
 PAGE_TOKENS = 1500
 """Size of an answer, and of a page of a turn, in estimated tokens."""
 
-_LINE = 2000
+_LINE_TOKENS = 500
+"""Most of a line of a turn; a longer one, such as a file in a call's arguments, is cut."""
+
+
+_MISSES = 9
+"""So many passages of several chats may not fit before no more are tried."""
 
 
 @COMMANDS.add("chat")
@@ -53,16 +61,60 @@ def across(run: Run, query: str, chats: Sequence[ChatKey] = ()) -> Reply:
     keys = [k for k in chats or run.engine.chats.bound(run.project.slug) if recalls.holds(k)]
     if not keys:
         raise UsageError(f"recall holds no chat of {run.project.slug} yet; it copies long ones.")
-    parts: list[str] = []
+    found: dict[ChatKey, list[Passage]] = {}
+    failed: list[ThroughLineError] = []
     for key in keys:
-        found = passages(recalls.of(key), query, PAGE_TOKENS // len(keys))
-        if len(found) > 1:
-            parts.append("\n".join([f"{neutral(str(key))}:", *found[1:]]))
+        try:
+            held = recalls.of(key)
+            found[key] = held.search(query, PAGE_TOKENS)
+        except ThroughLineError as error:  # its first build goes on, its folder cannot be read
+            failed.append(error)
+            continue
+        if key != run.key:  # hundreds of open files would be too many for a process
+            held.close()
+    if not found:
+        raise failed[0]
     asked = neutral(clip(" ".join(query.split()), 80))
-    many = f"{len(keys)} chats" if len(keys) > 1 else "1 chat"
-    if not parts:
-        return Reply(f'Nothing in {many} of {run.project.slug} answers "{asked}".')
-    return Reply(f'Passages of {many} of {run.project.slug} for "{asked}".', "\n\n".join(parts))
+    many = f"{len(found)} chats" if len(found) > 1 else "1 chat"
+    where = f"{many} of {run.project.slug}"
+    also = f" {len(failed)} of its chats could not be searched: {failed[0]}" if failed else ""
+    head = f'Passages of {where} for "{asked}".{also}'
+    shown = _shared(found, PAGE_TOKENS - tokens(head) - 2)
+    if not shown:
+        return Reply(f'Nothing in {where} answers "{asked}".{also}')
+    return Reply(head, "\n\n".join("\n".join(part) for part in shown))
+
+
+def _shared(found: Mapping[ChatKey, Sequence["Passage"]], budget: int) -> list[list[str]]:
+    """What fits of the passages of several chats, by chats, that of the best passage first.
+
+    Scores compare within one chat only, so that the best of each chat come first, then the second.
+    """
+    from throughline_nb.store.recall import lines  # noqa: PLC0415
+
+    ranks = zip_longest(*([(key, each) for each in passages] for key, passages in found.items()))
+    taken: dict[ChatKey, list[Passage]] = {}
+    parts: dict[ChatKey, list[str]] = {}
+    misses = 0
+    for rank in ranks:
+        best = sorted(filter(None, rank), key=lambda pair: pair[1].score, reverse=True)
+        for key, passage in best:
+            part = [f"{neutral(str(key))}:"]
+            part += map(neutral, lines([*taken.get(key, ()), passage]))
+            more = _cost(part) - _cost(parts.get(key, ()))
+            if more > budget:
+                misses += 1
+                if misses >= _MISSES:
+                    return list(parts.values())
+                continue
+            budget -= more
+            taken.setdefault(key, []).append(passage)
+            parts[key] = part
+    return list(parts.values())
+
+
+def _cost(part: Sequence[str]) -> int:
+    return tokens("\n".join(part)) + 1 if part else 0
 
 
 def answer(run: Run, query: str, turn: int, page: int) -> str:
@@ -123,11 +175,22 @@ def _message(message: "Record") -> Iterator[str]:
         tool=message.tool,
     )
     seen = moment(shown)
-    yield f"{shown.head} {seen}".rstrip()
+    yield neutral(f"{shown.head} {seen}".rstrip())
     if message.args:
-        yield neutral(msgspec.json.encode(message.args).decode())
+        yield from _cut(msgspec.json.encode(message.args).decode())
     for line in message.text.splitlines():
-        yield from (neutral(line[at : at + _LINE]) for at in range(0, len(line) or 1, _LINE))
+        yield from _cut(line)
+
+
+def _cut(line: str) -> Iterator[str]:
+    """A line in pieces of some size, each of them neutral by itself."""
+    at = 0
+    while at < (len(line) or 1):
+        size = 4 * _LINE_TOKENS
+        while tokens(piece := neutral(line[at : at + size])) > _LINE_TOKENS:
+            size = 4 * size // 5
+        yield piece
+        at += size
 
 
 def _pages(lines: Iterable[str]) -> list[list[str]]:

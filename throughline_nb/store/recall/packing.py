@@ -24,6 +24,9 @@ or with the sentences around those with the words, fewer answers fit."""
 MISSES: Final = 9
 """So many passages may not fit before packing ends."""
 
+_NAME: Final = 64
+"""Characters of a role or a tool in a header, on one line: a model may have made them up."""
+
 _PER_TURN: Final = 2
 """Passages of one turn's tools."""
 
@@ -56,7 +59,8 @@ class Passage(msgspec.Struct, frozen=True):
     @property
     def head(self) -> str:
         """The short header: ``[41 user 14:05]``, ``[41 tool read_webpage]``."""
-        words = [str(self.turn), self.role, self.tool]
+        names = (" ".join(name.split())[:_NAME] for name in (self.role, self.tool))
+        words = [str(self.turn), *names]
         if self.time is not None and not self.before and (when := _date(self.time)):
             words.append(f"{when:%H:%M}")
         return f"[{' '.join(filter(None, words))}]"
