@@ -7,10 +7,12 @@ its words stand in the history; no id stands twice; what was published keeps its
 merge on the way is git's own of one blob a field, where git finds no conflict.
 """
 
+import json
 import os
 import re
 import shutil
 import tempfile
+import time
 from pathlib import Path
 from random import Random
 
@@ -46,6 +48,7 @@ from throughline_nb.store.workfile import WorkFile
 
 DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
 RUNS = 1000 if DEEP else 200
+SIMULATION = Path(__file__).parents[1] / "bench" / "simulation.json"
 WITH_GIT = 60 if DEEP else 6
 MACHINES = 5
 ACTIONS = ("record", "record", "retract", "user", "hand", "hand", "sync", "sync", "sync", "kill")
@@ -154,9 +157,8 @@ class World:
         return f"tok{self.count}x"
 
     def by(self, actor="model"):
-        from time import gmtime, strftime
-
-        return By(actor, "turn 3 of lmstudio/1", strftime("%Y-%m-%dT%H:%M:%SZ", gmtime(self.clock)))
+        added = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.clock))
+        return By(actor, "turn 3 of lmstudio/1", added)
 
     def change(self, machine, edit, actor="model"):
         def apply(ledger):
@@ -385,8 +387,15 @@ def test_all_machines_agree_and_nothing_is_lost(
     run()
     assert len(runs) >= RUNS
     assert failpoints.deaths > RUNS / 10
-    as_git_merges(tmp_path_factory, merges)
-    print(f"\n{len(runs)} runs, {failpoints.deaths} deaths, {len(merges)} merges")  # noqa: T201
+    found = {
+        "runs": len(runs),
+        "deaths": failpoints.deaths,
+        "merges": len(merges),
+        "as git": as_git_merges(tmp_path_factory, merges),
+        "date": time.strftime("%Y-%m-%d", time.gmtime()),
+    }
+    if DEEP:  # for docs/benchmarks.md
+        SIMULATION.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8", newline="\n")
 
 
 def as_git_merges(tmp_path_factory, merges):
@@ -408,6 +417,7 @@ def as_git_merges(tmp_path_factory, merges):
                 answer, base, False, entries
             )
     assert answered > len(merges) / 10
+    return answered
 
 
 @pytest.mark.slow
