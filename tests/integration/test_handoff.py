@@ -368,6 +368,8 @@ SECRET = "the key is tr0ub4dor-and-3"
         (f"Mine: {SECRET}!".encode("utf-16"), "Mine: [purged]!".encode("utf-16")),
         (f"Mine: {SECRET}!".encode("utf-16-be") + b"\x00",
          "Mine: [purged]!".encode("utf-16-be") + b"\x00"),
+        (b"# Handoff\n\n- **F3** a key of ours\n  - more on it\n- **F1** stays\nand **F3** here\n",
+         b"# Handoff\n\n[purged]\n- **F1** stays\nand **F3** here\n"),
         (b"\xff not text; the key is\ntr0ub4dor-and-3 \xfe", b"\xff not text; [purged] \xfe"),
     ],
 )  # fmt: skip

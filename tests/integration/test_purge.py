@@ -342,3 +342,18 @@ def test_a_signed_commit_loses_its_signature(tmp_path):
 
 def _pair(edited):
     return edited.ledger, edited.sentence
+
+
+def test_a_persons_unread_edit_keeps_what_else_it_says(tmp_path):
+    made = secretive(tmp_path)
+    path = made.path / "ledger.md"
+    path.write_bytes(
+        f"no ledger at all\npress F2 for help\n- **F2** another key\n{SECRET}".encode()
+    )
+    made.absorb(USER)
+    made.purge(["F2"], USER)
+    assert traces(made) == []
+    kept = list(made.path.glob("ledger.edit-not-applied-*"))
+    assert [one.read_bytes() for one in kept] == [
+        b"no ledger at all\npress F2 for help\n[purged]\n[purged]"
+    ]

@@ -8,11 +8,13 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from throughline_nb.errors import StoreError
 from throughline_nb.store.files import reason, write_atomic
 from throughline_nb.store.objects import object_id
+from throughline_nb.store.redact import PLACEHOLDER
 from throughline_nb.store.workfile import WorkFile
 
 if TYPE_CHECKING:
@@ -78,11 +80,7 @@ def without_words(project: "Project", redactor: "Redactor", ours: str) -> None:
     """
     path = project.path / HANDOFF
     for copy in project.path.glob(f"{KEPT}*"):
-        if copy.is_file() and not copy.is_symlink():
-            raw = copy.read_bytes()
-            clean = redactor.file(raw)
-            if clean != raw:
-                write_atomic(copy, clean)
+        redact(copy, redactor)
     if path.is_symlink() or not path.is_file():
         return
     raw = path.read_bytes()
@@ -91,8 +89,20 @@ def without_words(project: "Project", redactor: "Redactor", ours: str) -> None:
         if clean != raw or redactor.concerns(raw):
             path.unlink()
     elif clean != raw:
-        _copied(project, clean, time.time())
+        if not _says_nothing(clean):
+            _copied(project, clean, time.time())
         path.unlink()
+
+
+def redact(path: Path, redactor: "Redactor") -> None:
+    """Take purged words out of a copy of a person's text; one that held nothing else goes."""
+    if path.is_file() and not path.is_symlink():
+        raw = path.read_bytes()
+        clean = redactor.file(raw)
+        if clean != raw and _says_nothing(clean):
+            path.unlink()
+        elif clean != raw:
+            write_atomic(path, clean)
 
 
 def written(project: "Project") -> str:
@@ -103,6 +113,12 @@ def written(project: "Project") -> str:
 def is_written(data: bytes) -> bool:
     """Whether a committed text looks like one that the engine wrote, all of it from a ledger."""
     return data.startswith(b"# Handoff: ") and b"\nWritten by throughLine on " in data[:2000]
+
+
+def _says_nothing(clean: bytes) -> bool:
+    """Whether all that a file said was purged."""
+    said = clean.replace(b"\0", b"").replace(PLACEHOLDER.encode(), b"")
+    return not said.strip(b"\xff\xfe\xef\xbb\xbf \t\r\n")
 
 
 def _file(project: "Project") -> WorkFile:

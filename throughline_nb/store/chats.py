@@ -205,7 +205,7 @@ class Chats:
         keys = {safe_name(key.id): key for key, _ in self.states()}
         for folder in sorted(self._home.chats.glob("*/*/")):
             key = keys.get(folder.name, ChatKey(folder.parent.name, folder.name))
-            if self.folder(key) == folder:
+            if self.folder(key) == folder and not folder.is_symlink():
                 yield key
 
     def at_place(self, host: str, name: str, place: str) -> ChatKey:

@@ -374,7 +374,6 @@ def _clean_folder(
         if object_id(b"blob", path.read_bytes()) == was[name]:  # else it is a person's draft
             write_atomic(path, repo.read(ident))
     for path in project.path.glob("ledger.edit-not-applied-*.md"):
-        if path.is_file() and redactor.concerns(path.read_bytes()):
-            path.unlink()
+        beside.redact(path, redactor)
     gitrun.run(repo.git, "read-tree", refs.MAIN)
     gitrun.run(repo.git, "update-index", "-q", "--refresh", allowed=(0, 1))

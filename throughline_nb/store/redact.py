@@ -24,12 +24,21 @@ _OWN_WORDS: Final = ("text", "reason", "note", "answer", "missing")
 """Fields that hold words of the entry's own; a source is often shared with others."""
 
 
+_ENTRY: Final = (
+    r"^[ \t\ufeff]*(?:(?:[-*+]|[0-9]+[.)])[ \t]+)?(?:\[.\][ \t]*)?\*\*(?:%s)\*\*[^\n]*"
+    r"(?:\n[ \t]+[^\n]*)*"
+)
+"""The lines of an entry in a ledger or a handoff, as the engine or a person may have put them."""
+
+
 class Redactor:
     """Knows what must go: entries by id, and all texts that they ever had."""
 
     def __init__(self, idents: Iterable[str]) -> None:
         self._idents = tuple(idents)
         self._named = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, self._idents))})(?!\w)")
+        ids = "|".join(map(re.escape, self._idents))
+        self._lines = re.compile(_ENTRY % ids, re.MULTILINE)
         self._texts: dict[str, str] = {}
         self._last: Ledger | None = None
         self._clean: dict[Entry, Entry] = {}
@@ -109,15 +118,19 @@ class Redactor:
         return text.encode("utf-8", "surrogateescape") if not self._repeats(text) else b""
 
     def file(self, data: bytes) -> bytes:
-        """A person's own file without those words, in whatever spelling; all else stays."""
+        """A person's own file without those words and the lines of those entries; the rest stays.
+
+        A line is an entry's where it begins with its id in bold, with what is indented below it.
+        """
         for code in reversed(_codes(data)):  # those of two bytes first: UTF-8 reads them, too
-            if self._repeats(data.decode(code, "replace")):
+            text = data.decode(code, "replace")
+            if self._repeats(text) or self._lines.search(text):
                 break
         else:
             return data
         wide = code.startswith("utf-16")
         loose, end = ("surrogatepass", len(data) // 2 * 2) if wide else ("surrogateescape", None)
-        text = data[:end].decode(code, loose)
+        text = self._lines.sub(PLACEHOLDER, data[:end].decode(code, loose))
         for form in self._forms():
             text = text.replace(form, PLACEHOLDER)
         return self._text(text).encode(code, loose) + (data[end:] if wide else b"")
