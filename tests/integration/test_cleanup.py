@@ -810,3 +810,17 @@ def test_a_time_that_was_never_observed_is_none(world, clock):
     assert world.clean() == []
     world.now += 7 * DAY
     assert world.clean() == [("trash", "runtimes")]
+
+
+def test_the_engine_believes_no_folder_that_is_empty_just_now(world, monkeypatch):
+    monkeypatch.setattr("throughline_nb.engine.cleaning.EVERY_SECONDS", 0.0)
+    world.project()
+    world.converse("1", "work")
+    folder = world.bind("1", "runtimes")
+    engine = engine_of(world)
+    for hours, there in ((0, True), (1, True), (24, False)):
+        world.now += hours * HOUR
+        engine.cleaner.tick()
+        engine.cleaner.wait(10)
+        assert folder.is_dir() == there
+        world.file("1", "work").unlink(missing_ok=True)
