@@ -39,6 +39,7 @@ class Cleaner:
 
     def tick(self) -> None:
         """Begin a cleaning if one is due and none is under way; returns at once."""
+        self._engine.recalls.sweep()
         if self._exists is None:
             return
         with self._lock:

@@ -35,6 +35,9 @@ SLICE = 0.012
 """Seconds that a turn gives to indexing, and that the thread holds the index at a time; what was
 begun, and the commit, come on top."""
 
+_FILES = ("history.jsonl", ".history.jsonl.*", "recall.*")
+"""What recall may have in a chat's folder."""
+
 
 class _Held:
     """What is held of one chat's recall."""
@@ -46,6 +49,7 @@ class _Held:
         self.failure: ThroughLineError | None = None
         self.behind: int | None = None
         self.missed = False
+        self.stop = threading.Event()
 
     @property
     def busy(self) -> bool:
@@ -60,6 +64,7 @@ class Recalls:
         self._engine = engine
         self._chats: dict[ChatKey, _Held] = {}
         self._seen: dict[ChatKey, dict[int, float]] = {}
+        self._left: Iterator[ChatKey] | None = None
         self._lock = threading.Lock()
         self._purged: Purged | None = None
 
@@ -97,9 +102,13 @@ class Recalls:
         if held.busy:
             return False
         try:
-            return held.recall.complete
+            if held.recall.complete or (held.recall.in_memory and held.recall.build(SLICE)):
+                return True
         except ThroughLineError:
             return False
+        if held.recall.in_memory:  # no turn will build it, since none can write
+            self._begin(held)
+        return False
 
     def of(self, key: ChatKey) -> "Recall":
         """A chat's recall, complete.
@@ -124,7 +133,7 @@ class Recalls:
 
     def forget(self, key: ChatKey) -> bool:
         """Delete what recall holds of a chat; whether there was anything."""
-        self.wait(key)
+        self._stop(key)
         held = self._held(key)
         there = held.recall.exists
         held.recall.delete()
@@ -137,9 +146,33 @@ class Recalls:
         return self._held(key).recall.exists
 
     def redact(self, key: ChatKey, without: Callable[[str], str]) -> int:
-        """Take words out of what recall holds of a chat; in how many messages they stood."""
-        self.wait(key)
+        """Take words out of what recall holds of a chat; in how many messages they stood.
+
+        A build that goes on is gone on with by the next turn; what comes in then is without them.
+        """
+        self._stop(key)
         return self._held(key).recall.redact(without)
+
+    def sweep(self) -> None:
+        """Where recall is switched off, delete what it holds of chats that are not opened again.
+
+        In slices, one a call; what cannot be deleted is logged.
+        """
+        if self._engine.settings().recall:
+            self._left = None
+            return
+        if self._left is None:
+            self._left = self._engine.chats.with_file(*_FILES)
+        deadline = time.perf_counter() + SLICE
+        for key in self._left:
+            try:
+                self._forget_if_off(key)
+            except ThroughLineError as error:
+                import logging  # noqa: PLC0415 - as in _build
+
+                logging.getLogger("throughline_nb").info("recall is not deleted: %s", error)
+            if time.perf_counter() > deadline:
+                return
 
     def close(self, key: ChatKey) -> None:
         """Let go of a chat's files, since its folder goes."""
@@ -173,6 +206,28 @@ class Recalls:
 
     # --- inside ----------------------------------------------------------------------------------
 
+    def _stop(self, key: ChatKey) -> None:
+        """Have the thread of a chat end where it is; what it leaves, a later turn does."""
+        held = self._chats.get(key)
+        if held is not None and held.thread is not None:
+            held.stop.set()
+            held.thread.join()
+
+    def _forget_if_off(self, key: ChatKey) -> None:
+        engine = self._engine
+        if engine.settings(key).recall:
+            return
+        chat = engine.chat(key)
+        with chat.if_idle() as idle:
+            if not idle:  # its own turn does it
+                return
+            engine.home.ensure_writable()
+            state = engine.fresh(chat)
+            self.forget(key)
+            if state.recall:
+                state.recall = False
+                engine.chats.save(key, state)
+
     def _held(self, key: ChatKey) -> _Held:
         from throughline_nb.store.recall import Recall  # noqa: PLC0415 - short chats never need it
 
@@ -195,17 +250,22 @@ class Recalls:
         first = min(changed, last + 1)
         if first <= history.turn:
             messages = _observed(history.messages(first), dict(seen))
-            if history.turn - first < AT_ONCE:
+            waits = held.recall.exists and not held.recall.complete  # all of it would be waited for
+            if history.turn - first < AT_ONCE and not waits:
                 held.recall.update(messages, seen=self._engine.clock(), seconds=SLICE)
             else:
                 held.waiting = messages
         if held.waiting is not None or not held.recall.complete:
+            self._begin(held)
+        elif held.recall.wasteful:
+            held.behind = None
             self._begin(held)
         else:
             held.behind = None
 
     def _begin(self, held: _Held) -> None:
         now = self._engine.clock()
+        held.stop.clear()
         held.thread = threading.Thread(
             target=_build, args=(held, now), name="throughline-recall", daemon=True
         )
@@ -215,15 +275,16 @@ class Recalls:
 
 def _build(held: _Held, now: float) -> None:
     try:
-        if held.waiting is not None:
-            waiting, held.waiting = held.waiting, None
-            if held.recall.exists:
-                held.recall.update(waiting, seen=now, seconds=SLICE)
-            while several := list(islice(waiting, AT_A_TIME)):
-                held.recall.append(several, seen=now, seconds=SLICE)
-        while not held.recall.build(SLICE):
-            time.sleep(0.001)  # a turn that waits for the index goes first
-        if not held.missed:
+        waiting, held.waiting = held.waiting or iter(()), None
+        if held.recall.exists:
+            if not _built(held):
+                return
+            held.recall.update(waiting, seen=now, seconds=SLICE)
+        while several := list(islice(waiting, AT_A_TIME)):
+            held.recall.append(several, seen=now, seconds=SLICE)
+            if held.stop.is_set():
+                return
+        if _built(held) and not held.missed:
             held.behind = None
     except ThroughLineError as error:
         held.failure = error
@@ -232,6 +293,15 @@ def _build(held: _Held, now: float) -> None:
 
         logging.getLogger("throughline_nb").exception("building recall in %s", held.recall.folder)
         held.failure = StoreError("recall could not be built; the log says why; the chat goes on.")
+
+
+def _built(held: _Held) -> bool:
+    """Index all of the history in slices; False where it was told to stop."""
+    while not held.recall.build(SLICE):
+        if held.stop.is_set():
+            return False
+        time.sleep(0.001)  # a turn that waits for the index goes first
+    return True
 
 
 def _observed(messages: Iterable[Message], seen: dict[int, float]) -> Iterator[Message]:

@@ -11,6 +11,7 @@ import contextlib
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from fnmatch import fnmatch
 from pathlib import Path
 
 import msgspec
@@ -208,6 +209,17 @@ class Chats:
             if self.folder(key) == folder and not folder.is_symlink():
                 yield key
 
+    def with_file(self, *patterns: str) -> Iterator[ChatKey]:
+        """Every chat that has a file of such a name, one folder after another as it is asked."""
+        for folder in (each for host in _listed(self._home.chats) for each in _listed(host)):
+            if any(fnmatch(file.name, each) for file in _listed(folder) for each in patterns):
+                key = ChatKey(folder.parent.name, folder.name)
+                with contextlib.suppress(OSError, msgspec.MsgspecError):
+                    data = (folder / "state.json").read_bytes()
+                    key = ChatKey.parse(msgspec.json.decode(data, type=ChatState).key)
+                if self.folder(key) == folder:
+                    yield key
+
     def at_place(self, host: str, name: str, place: str) -> ChatKey:
         """The key of the chat that a file is: that of its place, else a free one by its name.
 
@@ -271,6 +283,13 @@ class Chats:
             if kept:
                 found.append((line.turn, kept))
         return [proof for _, proofs in found for proof in proofs]
+
+
+def _listed(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except OSError:  # no folder, or gone meanwhile
+        return []
 
 
 def same_place(one: str, other: str) -> bool:
