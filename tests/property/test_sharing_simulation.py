@@ -126,6 +126,7 @@ class World:
         self.count = 0
         self.tokens = {}  # of entries that must be there in the end
         self.words = set()  # that must be there, or in the history
+        self.typed = [set() for _ in range(machines)]  # words in files that nobody has read yet
         self.numbers = {}  # of what was published
         self.said = []
 
@@ -137,6 +138,8 @@ class World:
         rng = Random(seed)
         try:
             getattr(self, f"do_{action}")(machine, rng)
+            if action != "hand":
+                self.typed[machine].clear()
         except KilledError:
             self.revive(machine)
         except ThroughLineError as error:  # a rule refused it: nothing was acknowledged
@@ -231,7 +234,10 @@ class World:
             )
             for gone in re.findall(r"tok\d+x", lines[at]):
                 self.tokens.pop(gone, None)
+                if gone in self.typed[machine]:  # typed and deleted again before anybody looked
+                    self.words.discard(gone)
             del lines[at:end]
+        self.typed[machine].add(token)
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
     def do_sync(self, machine, _rng):
