@@ -138,8 +138,6 @@ class World:
         rng = Random(seed)
         try:
             getattr(self, f"do_{action}")(machine, rng)
-            if action != "hand":
-                self.typed[machine].clear()
         except KilledError:
             self.revive(machine)
         except ThroughLineError as error:  # a rule refused it: nothing was acknowledged
@@ -169,6 +167,7 @@ class World:
             return done.ledger, done.sentence
 
         self.open[machine].change(apply, self.stamp(actor))
+        self.typed[machine].clear()
 
     def do_record(self, machine, rng):
         token, kind = (
@@ -242,6 +241,7 @@ class World:
 
     def do_sync(self, machine, _rng):
         done = syncing.sync(self.open[machine], self.stamp("user"))
+        self.typed[machine].clear()
         self.said += done.notices
         self.published(done.head)
         self.check(self.open[machine].read().ledger)
