@@ -22,7 +22,7 @@ def kernel(tmp_path_factory):
 def test_two_outputs_the_page_and_the_view(kernel):
     outputs = kernel.run("%tl panel", "a1")
     assert len(outputs) == 2
-    page, view = (output.data for output in outputs)
+    view, page = (output.data for output in outputs)
     assert {"text/plain", "text/markdown", "text/html"} <= page.keys()
     assert "Peak was 6.1 GB." in page["text/html"]
     assert WIDGET not in page
@@ -31,7 +31,7 @@ def test_two_outputs_the_page_and_the_view(kernel):
 
 
 def test_the_page_reads_well_where_its_style_is_dropped(kernel):
-    (page, _) = kernel.run("p.panel()", "a2")
+    (_, page) = kernel.run("p.panel()", "a2")
     html = page.data["text/html"]
     assert "<script" not in html
     bare = re.sub(r"<style>.*?</style>", "", html, flags=re.DOTALL)
@@ -48,7 +48,7 @@ def test_the_page_follows_what_the_panel_shows(kernel):
         "    time.sleep(0.05)",
         "a3",
     )
-    assert "Measure twice" in outputs[0].data["text/html"]
+    assert "Measure twice" in outputs[1].data["text/html"]
 
 
 def test_a_cell_run_again_takes_the_former_panel_away(kernel):
@@ -71,7 +71,7 @@ def test_the_panel_is_no_output_that_a_finding_cites(kernel):
 def test_without_a_project_the_panel_says_how_to_begin(kernel):
     kernel.run("%tl off")
     outputs = kernel.run("%tl panel", "d1")
-    assert "No project is open in this notebook" in outputs[0].data["text/html"]
+    assert "No project is open in this notebook" in outputs[1].data["text/html"]
     kernel.run("%tl open measure-memory")
 
 

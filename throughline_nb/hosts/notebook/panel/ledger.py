@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final
 from throughline_nb.hosts.notebook.display import inline
 from throughline_nb.hosts.notebook.panel.editor import Editor
 from throughline_nb.hosts.notebook.panel.parts import focus, put, say, swap
+from throughline_nb.hosts.notebook.panel.rows import QuestionRow
 from throughline_nb.hosts.notebook.panel.section import Section
 from throughline_nb.hosts.notebook.panel.targets import GOAL, OfGoal
 from throughline_nb.hosts.notebook.panel.words import readable
@@ -50,9 +51,8 @@ class LedgerPage:
     def answer(self, ident: str) -> None:
         """Move the focus to the answer of a question."""
         row = self.sections["questions"].rows.get(ident)
-        field = getattr(row, "answer_field", None)
-        if field is not None:
-            focus(field())
+        if isinstance(row, QuestionRow) and row.answer is not None:
+            focus(row.answer)
         else:
             self.edit(ident)
 

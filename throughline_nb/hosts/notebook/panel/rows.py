@@ -9,7 +9,7 @@ import ipywidgets as w
 from throughline_nb.engine.registry import COMMANDS
 from throughline_nb.hosts.notebook.display import inline
 from throughline_nb.hosts.notebook.ledger_view import below, state_of, trouble_of
-from throughline_nb.hosts.notebook.panel.parts import put, say, swap
+from throughline_nb.hosts.notebook.panel.parts import say, swap
 from throughline_nb.hosts.notebook.panel.words import WHO, plain, readable, turn_of, verb
 from throughline_nb.hosts.notebook.style import SHAPES
 from throughline_nb.ledger import Entry
@@ -29,33 +29,42 @@ class Row:
 
     Args:
         panel: The panel.
-        ident: Id of the entry.
+        entry: The entry as it is now.
+        shown: What the panel shows.
     """
 
     kind: ClassVar[str] = "tl-finding"
 
-    def __init__(self, panel: "Panel", ident: str) -> None:
+    def __init__(self, panel: "Panel", entry: Entry, shown: "Shown") -> None:
+        ident = entry.id
         self.panel = panel
         self.ident = ident
-        self.text = panel.parts.html()
+        self.turns = shown.open_turns.get(ident, 0)
+        self.text = panel.parts.html(self.html(entry))
         self.edit = panel.parts.button(
             f"Edit {ident}", lambda: panel.ledger.edit(ident), "tl-quiet"
         )
-        self.widget: w.Box = panel.parts.row(self.children(), "tl-row", self.kind)
+        children = self.children(entry)
+        self.widget: w.Box = panel.parts.row(children, *self.classes(entry, shown))
 
-    def children(self) -> tuple[w.Widget, ...]:
+    def children(self, entry: Entry) -> tuple[w.Widget, ...]:  # noqa: ARG002 - other rows use it
         """What stands in the row, in the order in which it is read."""
         return self.text, self.edit
+
+    def classes(self, entry: Entry, shown: "Shown") -> tuple[str, ...]:  # noqa: ARG002 - as above
+        """Classes of the row."""
+        return "tl-row", self.kind, *(("tl-dim",) if entry.retracted or entry.answer else ())
 
     @property
     def typing(self) -> bool:
         """Whether something is typed in the row that is not saved."""
         return False
 
-    def update(self, entry: Entry, shown: "Shown") -> None:  # noqa: ARG002 - other rows use it
+    def update(self, entry: Entry, shown: "Shown") -> None:
         """Show the entry as it is now; what did not change is left alone."""
+        self.turns = shown.open_turns.get(entry.id, 0)
         say(self.text, self.html(entry))
-        self.mark("tl-dim" if entry.retracted else "")
+        self.mark(*self.classes(entry, shown))
 
     def html(self, entry: Entry) -> str:
         """The row without what can be clicked."""
@@ -73,10 +82,9 @@ class Row:
         )
 
     def mark(self, *classes: str) -> None:
-        """Set the classes beside those that the row always has."""
-        wanted = ("tl-row", self.kind, *filter(None, classes))
-        if tuple(self.widget._dom_classes) != wanted:  # noqa: SLF001 - add_class sends each alone
-            self.widget._dom_classes = wanted  # noqa: SLF001
+        """Set the classes of the row."""
+        if tuple(self.widget._dom_classes) != classes:  # noqa: SLF001 - add_class sends each alone
+            self.widget._dom_classes = classes  # noqa: SLF001
 
 
 class SideRow(Row):
@@ -95,12 +103,17 @@ class StepRow(Row):
 
     kind = "tl-step"
 
-    def children(self) -> tuple[w.Widget, ...]:
+    def children(self, entry: Entry) -> tuple[w.Widget, ...]:
         """See :meth:`Row.children`."""
-        self.done = self.panel.parts.checkbox("", value=False)
+        self.done = self.panel.parts.checkbox(plain(entry.text), entry.status == "done")
         self._setting = False
         self.panel.parts.on_change(self.done, self._ticked)
         return self.done, self.text, self.edit
+
+    def classes(self, entry: Entry, shown: "Shown") -> tuple[str, ...]:
+        """See :meth:`Row.classes`."""
+        dim, now = entry.status == "done", entry is shown.current
+        return "tl-row", self.kind, *(("tl-dim",) if dim else ("tl-now",) if now else ())
 
     def update(self, entry: Entry, shown: "Shown") -> None:
         """See :meth:`Row.update`."""
@@ -113,9 +126,7 @@ class StepRow(Row):
                 self.done.value = entry.status == "done"
         finally:
             self._setting = False
-        say(self.text, self.html(entry))
-        now = entry is shown.current
-        self.mark("tl-dim" if entry.status == "done" else "tl-now" if now else "")
+        super().update(entry, shown)
 
     def html(self, entry: Entry) -> str:
         """See :meth:`Row.html`."""
@@ -138,48 +149,38 @@ class QuestionRow(Row):
 
     kind = "tl-question"
 
-    def children(self) -> tuple[w.Widget, ...]:
+    def children(self, entry: Entry) -> tuple[w.Widget, ...]:
         """See :meth:`Row.children`."""
-        self._answer: tuple[w.Text, w.Button] | None = None
-        self._foot = self.panel.parts.row((self.edit,), "tl-actions")
-        self._field = self.panel.parts.box()
-        self._turns = 0
-        return self.text, self._field, self._foot
+        if entry.answer:
+            self._answer = None
+            return self.text, self.edit
+        parts = self.panel.parts
+        field = parts.field(f"Answer {self.ident}", hint="closes the question")
+        save = parts.button(f"Save answer {self.ident}", self._save)
+        self._answer = field, save
+        return self.text, field, save, self.edit
 
     @property
     def typing(self) -> bool:
         """See :attr:`Row.typing`."""
         return self._answer is not None and bool(self._answer[0].value.strip())
 
-    def answer_field(self) -> w.Text:
-        """The field for the answer, made when it is first shown."""
-        if self._answer is None:
-            parts, ident = self.panel.parts, self.ident
-            field = parts.field(f"Answer {ident}", hint="closes the question")
-            self._answer = field, parts.button(f"Save answer {ident}", self._save)
-        return self._answer[0]
+    @property
+    def answer(self) -> w.Text | None:
+        """The field for the answer; None where there is an answer."""
+        return self._answer[0] if self._answer is not None else None
 
     def update(self, entry: Entry, shown: "Shown") -> None:
         """See :meth:`Row.update`."""
-        self._turns = shown.open_turns.get(entry.id, 0)
-        say(self.text, self.html(entry))
-        if entry.answer:
-            swap(self._field, ())
-            swap(self._foot, (self.edit,))
-            self._answer = None
-        else:
-            field = self.answer_field()
-            assert self._answer is not None  # noqa: S101 - the line above made it
-            put(self._field, (field,))
-            put(self._foot, (self._answer[1], self.edit))
-        self.mark("tl-dim" if entry.answer else "")
+        if bool(entry.answer) == (self._answer is not None):
+            swap(self.widget, self.children(entry))
+        super().update(entry, shown)
 
     def html(self, entry: Entry) -> str:
         """See :meth:`Row.html`."""
-        turns = self._turns
         said = [below(entry), f"asked in {turn_of(entry)}" if turn_of(entry) else ""]
-        late = not entry.answer and turns > QUESTION_TURNS
-        trouble = f"open for {turns} turns" if late else ""
+        late = not entry.answer and self.turns > QUESTION_TURNS
+        trouble = f"open for {self.turns} turns" if late else ""
         text = _text(inline(entry.text), " · ".join(filter(None, said)), trouble)
         return f"<code>{entry.id}</code>{text}"
 
@@ -193,7 +194,7 @@ class ProposalRow(Row):
 
     kind = "tl-proposal"
 
-    def children(self) -> tuple[w.Widget, ...]:
+    def children(self, entry: Entry) -> tuple[w.Widget, ...]:  # noqa: ARG002 - see Row
         """See :meth:`Row.children`."""
         panel, ident = self.panel, self.ident
         settle = [

@@ -14,11 +14,11 @@ from throughline_nb.hosts.notebook.style import CSS, JSON
 
 WIDGET: Final = "application/vnd.jupyter.widget-view+json"
 
+_LIVE: Final = ".tl-panel:not(.jupyter-widgets-disconnected)"
+_CHILD: Final = ".jp-OutputArea-child"
 _HIDE: Final = (
-    ".jp-OutputArea-child:has(.tl-saved):has(+ .jp-OutputArea-child .tl-panel:not("
-    ".jupyter-widgets-disconnected)){display:none}"
-    ".jp-OutputArea-child:has(.tl-saved) + .jp-OutputArea-child:not(:has(.tl-panel:not("
-    ".jupyter-widgets-disconnected))){display:none}"
+    f"{_CHILD}:has({_LIVE}) + {_CHILD}:has(.tl-saved){{display:none}}"
+    f"{_CHILD}:not(:has({_LIVE})):has(+ {_CHILD} .tl-saved){{display:none}}"
 )
 _NOTE: Final = (
     "A saved view. Run this cell for the panel, or <code>%tl status</code> for where it stands."

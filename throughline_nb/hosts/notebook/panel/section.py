@@ -95,7 +95,7 @@ class Section:
         if at is None and self.editor is not None:  # it is gone: the editor stays where it was
             at = min(len(self._before.children), len(rows))
         widgets = [row.widget for row in rows]
-        split = at if at is not None else len(widgets)
+        split = at if at is not None else self._split(widgets)
         put(self._before, self._kept(widgets[:split]))
         put(self._after, widgets[split:])
         while self._gone:
@@ -127,6 +127,11 @@ class Section:
             self.panel.focus(self._opened_from.edit)
 
     # --- inside ------------------------------------------------------------------------------
+
+    def _split(self, widgets: list[w.Widget]) -> int:
+        """Where the rows part when no editor is open: where they did, so that few move."""
+        after = set(self._after.children)
+        return next((n for n, each in enumerate(widgets) if each in after), len(widgets))
 
     def _heading(self, ledger: Ledger) -> None:
         entries = ledger.list(self.section.attr)
@@ -174,8 +179,9 @@ class Section:
     def _row(self, entry: Entry, shown: "Shown") -> Row:
         row = self.rows.get(entry.id)
         if row is None:
-            row = self.rows[entry.id] = KINDS[self.section.attr](self.panel, entry.id)
-        row.update(entry, shown)
+            row = self.rows[entry.id] = KINDS[self.section.attr](self.panel, entry, shown)
+        else:
+            row.update(entry, shown)
         return row
 
     def _kept(self, widgets: list[w.Widget]) -> list[w.Widget]:

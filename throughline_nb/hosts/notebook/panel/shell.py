@@ -248,16 +248,16 @@ class Panel:
         self.parts.close()
 
     def _ipython_display_(self) -> None:
-        """Show the panel below the cell, behind a ledger that stays when no kernel runs."""
+        """Show the panel below the cell, and behind it a page that stays when no kernel runs."""
         from IPython.display import display  # noqa: PLC0415 - it runs in IPython
 
-        replaced(self)
         with self.lock:
-            self._saved.show(self._view())
             display(live(self.widget, self._p.name if self._p is not None else ""))  # type: ignore[no-untyped-call]
+            self._saved.show(self._view())
             if self._watch is None:
                 self._watch = Watch(self._sight, self._follow)
                 self._watch.begin()
+        replaced(self)
 
     # --- inside ------------------------------------------------------------------------------
 

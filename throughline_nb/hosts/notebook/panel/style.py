@@ -136,10 +136,12 @@ accent-color:var(--jp-success-color1,green)}}
 .tl-panel .tl-row.tl-side-row{{grid-template-columns:0 34px minmax(0,1fr) auto;
 column-gap:0;padding:5px 0}}
 .tl-side-row>.jupyter-button{{grid-column:4}}
-.tl-panel .tl-row.tl-question{{grid-template-columns:0 34px minmax(0,1fr);
+.tl-panel .tl-row.tl-question{{grid-template-columns:0 34px minmax(0,1fr) auto;
 column-gap:0;padding:5px 0 9px}}
-.tl-question>.widget-vbox{{grid-column:1/4;padding-top:4px}}
-.tl-question>.tl-actions{{grid-column:1/4}}
+.tl-question .tl-text{{grid-column:3/5}}
+.tl-question>.tl-field{{grid-column:1/5;padding-top:4px}}
+.tl-question>.jupyter-button{{grid-row:auto;justify-self:start;grid-column:1/4;margin-top:5px}}
+.tl-question>.jupyter-button.tl-quiet{{justify-self:end;grid-column:4}}
 .tl-panel .tl-row.tl-proposal{{grid-template-columns:minmax(0,1fr) auto auto auto;
 align-items:center;padding:10px 14px;border:1px solid {_mixed(_BRAND, 45, _PAGE)};border-radius:8px;
 background:{_mixed(_BRAND, 6, _PAGE)};margin-bottom:8px}}
