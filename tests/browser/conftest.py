@@ -68,6 +68,8 @@ def opened(request, browser, server):
     cells = ("%load_ext throughline_nb", "%tl panel")
     made.open(server.notebook(f"{request.param}.ipynb", *cells))
     made.run(0, 1)
+    if request.param == "lab":  # as a person has it who works in a notebook
+        made.page.evaluate("window.jupyterapp.commands.execute('application:toggle-left-area')")
     yield made
     made.page.close()
 

@@ -178,6 +178,7 @@ def test_a_dark_theme_has_contrast_too(app):
             app.tab(tab)
             expect(app.panel.get_by_text("8,192").first).to_be_visible()
             assert violations(app.page, ".tl-panel") == [], (theme, tab)
+            expect(app.panel.locator("h3").first).to_have_css("font-size", "13px")
             app.picture(f"{tab.lower()}-{theme.lower()}")
 
 

@@ -219,5 +219,6 @@ border-top:1px solid {_LINE};border-radius:0 0 8px 8px}}
 .tl-history .tl-versions{{border-top:0;border-bottom:1px solid {_LINE};border-radius:0}}}}
 """
 
-PANEL: Final = CSS + "".join(_RULES.splitlines())
+# An output below brings the rules of its own page again; the panel's must weigh more than those.
+PANEL: Final = CSS + "".join(_RULES.splitlines()).replace(".tl-panel", ".tl.tl-panel")
 """Rules for the panel, and for what it shows of a ledger."""
