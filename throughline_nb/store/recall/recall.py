@@ -187,8 +187,8 @@ class Recall:
     def complete(self) -> bool:
         """Whether everything is indexed."""
         done, size = self.progress
-        if not size or done >= size:
-            return bool(size)
+        if done >= size:
+            return self.exists
         with self.history.open("rb") as file:  # a torn last line is never indexed
             return done >= journal.whole(file.fileno(), size)
 
