@@ -236,14 +236,13 @@ class App:
             "() => !window.jupyterapp.shell.currentWidget.context.model.dirty", timeout=WAIT
         )
 
-    def picture(self, name, whole=False):
+    def picture(self, name):
         """Keep a picture below ``build/``."""
         PICTURES.mkdir(parents=True, exist_ok=True)
         path = PICTURES / f"{name}-{self.name}.png"
-        if whole:
-            self.panel.screenshot(path=path)
-        else:
-            self.page.screenshot(path=path)
+        if self.panel.is_visible():
+            self.panel.evaluate("panel => panel.scrollIntoView()")
+        self.page.screenshot(path=path)
         return path
 
 

@@ -331,6 +331,7 @@ class Panel:
         name = own.slug if own is not None else ""
         if name != (self._p.name if self._p is not None else ""):
             if self.tab:
+                self.tell("")
                 self.turn_to(name)
             else:
                 self._p = OpenProject(name) if name else None

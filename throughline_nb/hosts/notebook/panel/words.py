@@ -61,8 +61,8 @@ def by(record: Record) -> str:
     """Who made a change, and where: ``the model in turn 42``."""
     where = ""
     if record.via.startswith("Command: "):
-        where = f" by {record.via.removeprefix('Command: ').replace('/tl', '%tl')}"
-        where = " in the panel" if where == " by panel" else where
+        command = record.via.removeprefix("Command: ")
+        where = " in the panel" if command == "panel" else f" with {command.replace('/tl', '%tl')}"
     elif record.turn:
         where = f" in turn {record.turn}"
     return f"{WHO[record.actor]}{where}"
