@@ -5,6 +5,7 @@ the tracking branch, which any ``git fetch`` moves, ``refs/throughline/published
 last commit that this machine and the remote had in common: by it a rewritten remote is recognised.
 """
 
+import os
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -148,6 +149,8 @@ def apart(repo: Repo) -> Apart | None:
     Returns:
         None where the project is not shared, or nothing is known of the remote yet.
     """
+    if not _has_remote(repo.git):
+        return None
     there = refs.read_ref(repo.git, tracking(NAME)) or refs.read_ref(repo.git, PUBLISHED)
     here = refs.read_ref(repo.git, refs.MAIN)
     if there is None or here is None:
@@ -162,6 +165,23 @@ def apart(repo: Repo) -> Apart | None:
         while len(_apart) > 64:
             _apart.pop(next(iter(_apart)))
     return found
+
+
+_remotes: dict[str, tuple[int, int, bool]] = {}
+
+
+def _has_remote(git: Path) -> bool:
+    """Whether the configuration names a remote; one look at its age, since every turn asks."""
+    path = f"{git}/config"
+    try:
+        found = os.stat(path)  # noqa: PTH116 - as above
+    except OSError:
+        return False
+    known = _remotes.get(path)
+    if known is None or known[:2] != (found.st_mtime_ns, found.st_size):
+        named = "[remote " in Path(path).read_text(encoding="utf-8", errors="replace").lower()
+        known = _remotes[path] = (found.st_mtime_ns, found.st_size, named)
+    return known[2]
 
 
 def _followed(repo: Repo, here: str, there: str) -> Apart | None:
