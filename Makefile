@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 endif
 READY := $(VENV)/.ready
 
-.PHONY: help demo lab docs picture test quick deep lint bench corpora clean
+.PHONY: help demo lab docs picture pictures test quick deep lint bench corpora clean
 
 help: ## what each target does
 	@grep -hE '^[a-z]+:.*## ' Makefile | sed 's/:.*## /\t/'
@@ -49,6 +49,9 @@ bench: $(READY) ## measure speed as ratios, write docs/benchmarks.md
 
 picture: $(READY) ## draw the README's picture from what the demo prints now
 	$(BIN)/python tests/demo/picture.py
+
+pictures: $(READY) ## take the pictures of the panel anew (needs Chromium)
+	PYTHONPATH=tests $(BIN)/python -m browser.pictures
 
 corpora: $(READY) ## make the editors' fixtures again with the real tools (needs node >= 20)
 	$(BIN)/python -m tests.corpora

@@ -155,10 +155,10 @@ align-items:center;padding:10px 14px;border:1px solid {_mixed(_BRAND, 45, _PAGE)
 background:{_mixed(_BRAND, 6, _PAGE)};margin-bottom:8px}}
 .tl-panel .tl-row.tl-proposal .tl-text{{grid-column:1;grid-row:1}}
 .tl-panel .tl-filter .tl-field{{max-width:420px;margin:2px 0 8px}}
-.tl-panel .tl-row.tl-health{{grid-template-columns:112px 42px minmax(0,1fr) auto;
+.tl-panel .tl-row.tl-health{{grid-template-columns:126px 42px minmax(0,1fr) auto;
 align-items:center;
 border-bottom:1px solid {_LINE};padding:6px 0}}
-.tl-panel .tl-health .tl-state{{grid-column:1;grid-row:1}}
+.tl-panel .tl-health .tl-state{{grid-column:1;grid-row:1;padding-left:0}}
 .tl-panel .tl-health .tl-text small{{display:inline;margin-left:8px}}
 .tl-panel .tl-health>.jupyter-button{{grid-column:4}}
 .tl-panel .tl-row.tl-passage,.tl-panel .tl-row.tl-project{{
