@@ -18,7 +18,7 @@ import pytest
 
 from throughline_nb.chat import Message
 from throughline_nb.errors import StoreError
-from throughline_nb.store.recall import Recall, journal
+from throughline_nb.store.recall import Recall, journal, searching
 
 ROOT = Path(__file__).resolve().parents[2]
 TURNS = 12
@@ -205,6 +205,34 @@ def test_two_that_build_in_slices_index_each_line_once(tmp_path):
     assert [p.turn for p in one.search("w399x") if "w399x" in p.text] == [399]
     state = one._index.use(lambda cache: cache.read())
     assert state.passages == 400
+
+
+@pytest.mark.parametrize("what", ["rewind", "compact", "edit", "delete"])
+def test_a_search_is_of_one_moment(tmp_path, monkeypatch, what):
+    """Another process writes between the steps of a search, which takes no lock."""
+    recall, other = Recall(tmp_path / "chat"), Recall(tmp_path / "chat")
+    recall.append([*some(400), said(401, "secret draft " * 9000)])
+    real, done = searching.candidates, []
+
+    def late(*given):
+        found = real(*given)
+        if not done:
+            done.append(1)
+            other.rewind(401 if what == "compact" else 3)
+            if what == "edit":
+                _in_place(b"number1 ", b"a longer number1 ")(other)
+            elif what == "delete":
+                other.delete()
+        return found
+
+    monkeypatch.setattr(searching, "candidates", late)
+    found = [p.turn for p in recall.search("w2x") if "w2x" in p.text]
+    assert found in ([2], []) if what == "delete" else found == [2]
+    monkeypatch.undo()
+    assert [p.turn for p in recall.search("w2x") if "w2x" in p.text] == [2] * (what != "delete")
+    assert [p.turn for p in recall.search("w300x") if "w300x" in p.text] == [300] * (
+        what == "compact"
+    )
 
 
 class TestBeyond:

@@ -238,6 +238,16 @@ class Cache:
         )
         state.session = self.db.execute("SELECT max(id) FROM sessions").fetchone()[0] or 0
 
+    @contextlib.contextmanager
+    def snapshot(self) -> Any:
+        """Read everything as it stands now, whatever another process writes meanwhile."""
+        self.db.execute("BEGIN")
+        try:
+            yield
+        finally:
+            with contextlib.suppress(sqlite3.Error):
+                self.db.execute("COMMIT")
+
     # --- reading -------------------------------------------------------------------------------
 
     def sessions(self) -> dict[int, tuple[int, int, int]]:

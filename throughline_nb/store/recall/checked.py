@@ -60,22 +60,25 @@ class Checked:
         """Whether the cache could not be written, so that it ends with the process."""
         return self._cache is not None and self._cache.path is None
 
-    def use(self, action: Callable[[Cache], T]) -> T:
+    def use(self, action: Callable[[Cache], T], *, attempts: int = 3) -> T:
         """Use the cache, which fits the history then; one that fails is made again.
 
         Args:
             action: What is done; again from its start with another cache where one fails.
+            attempts: How often; the third is in memory.
 
         Raises:
             StoreError: The history cannot be read, or no cache be made, not even in memory.
         """
-        for attempt in range(3):
+        for attempt in range(attempts):
             try:
                 cache = self._opened(memory=attempt == 2)
                 self._check(cache, attempt)
                 return action(cache)
             except sqlite3.Error as error:
                 self._drop(error, attempt)
+            except FileNotFoundError:  # deleted since the check, which the next one sees
+                continue
             except OSError as error:
                 raise StoreError(
                     f"recall could not read {self._history} ({reason(error)}); nothing was "
@@ -130,9 +133,10 @@ class Checked:
 
     def _drop(self, error: sqlite3.Error, attempt: int) -> None:
         """Close a cache that failed; one that is no database, or of another history, goes."""
+        moved = self._cache is not None and self._cache.moved  # another process made a new one
         self.close()
         passing = isinstance(error, sqlite3.OperationalError) and _PASSING.search(str(error))
-        if attempt == 0 and not passing:
+        if attempt == 0 and not passing and not moved:
             with contextlib.suppress(OSError):  # in use elsewhere; it is emptied then
                 self.remove()
 

@@ -7,7 +7,7 @@ import stat
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from throughline_nb.errors import StoreError
 from throughline_nb.store.files import WINDOWS, lock, patiently, reason, write_atomic
@@ -18,6 +18,8 @@ from throughline_nb.store.recall.journal import Record
 from throughline_nb.store.recall.messages import differing, record_of, redacted, replaced
 from throughline_nb.store.recall.packing import Passage
 from throughline_nb.store.recall.searching import nearest, search
+
+T = TypeVar("T")
 
 log = logging.getLogger("throughline_nb")
 
@@ -211,30 +213,19 @@ class Recall:
         """
         if not self.exists:
             return []
-        with self._held(reading=True):
-            return self._index.use(
-                lambda cache: (
-                    (
-                        self._index.catch_up(cache, None)
-                        and search(cache, self.history, query, budget_tokens)
-                    )
-                    or []
-                )
-            )
+        return self._read(lambda cache: self._found(cache, query, budget_tokens))
 
     def nearest(self, query: str, limit: int = 8) -> list[str]:
         """The words of the history that look most like a query's."""
         if not self.exists:
             return []
-        with self._held(reading=True):
-            return self._index.use(lambda cache: nearest(cache, query, limit))
+        return self._read(lambda cache: nearest(cache, query, limit))
 
     def turn(self, number: int) -> list[Record]:
         """The messages of one turn, in full; none where there is no such turn."""
         if not self.exists or number not in journal.TURNS:
             return []
-        with self._held(reading=True):
-            return self._index.use(lambda cache: self._turn(cache, number))
+        return self._read(lambda cache: self._turn(cache, number))
 
     # --- inside ---------------------------------------------------------------------------------
 
@@ -264,6 +255,15 @@ class Recall:
             with held:
                 yield
 
+    def _read(self, action: Callable[[Cache], T]) -> T:
+        """Use the cache to read: without the lock, as long as no other process writes meanwhile."""
+        with self._thread:
+            if self._index.fresh:
+                with contextlib.suppress(StoreError):
+                    return self._index.use(action, attempts=1)
+            with self._held(reading=True):
+                return self._index.use(action)
+
     def _is_ours(self) -> bool | None:
         """Whether the history is a file, so that it is read and written; None where it is not."""
         try:
@@ -282,6 +282,11 @@ class Recall:
         journal.append(self.history, data)
         self._index.grew()
         self._index.use(lambda cache: self._index.catch_up(cache, seconds))
+
+    def _found(self, cache: Cache, query: str, budget: int) -> list[Passage]:
+        self._index.catch_up(cache, None)
+        with cache.snapshot():
+            return search(cache, self.history, query, budget)
 
     def _marks(self, cache: Cache, first: int) -> dict[int, str]:
         """The hashes of all turns from one on."""
