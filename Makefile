@@ -57,4 +57,4 @@ corpora: $(READY) ## make the editors' fixtures again with the real tools (needs
 	$(BIN)/python -m tests.corpora
 
 clean:
-	rm -rf $(VENV) node_modules .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) build node_modules lmstudio_plugin/node_modules lmstudio_plugin/build .pytest_cache .mypy_cache .ruff_cache
