@@ -90,6 +90,7 @@ def test_each_action_is_one_commit_of_the_user(p, panel, clicks, fields, subject
     assert first in said or also in said, said
     assert len(p.history()) == before + 1
     assert "tl-told" in panel.said, panel.said
+    assert "<pre>" not in panel.said
 
 
 def test_a_step_is_ticked_and_unticked(p, panel):

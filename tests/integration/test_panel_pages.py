@@ -1,6 +1,7 @@
 """The other pages of the panel, clicked: history, health, recall, projects, sharing."""
 
 import shutil
+import subprocess
 
 import ipywidgets as w
 import pytest
@@ -296,4 +297,46 @@ def test_orphans_and_the_trash_are_shown_and_brought_back(shell, tmp_path):
     assert engine.projects.exists("thrown-away")
     panel.click("Projects and chats", "Open left-behind")
     assert marks.load(engine.home).orphans == {}
+    panel.close()
+
+
+# --- sharing ----------------------------------------------------------------------------------
+
+
+def test_a_project_is_shared_and_synced_and_says_how_far_both_are_apart(p, panel, tmp_path):
+    remote = tmp_path / "shared.git"
+    subprocess.run(["git", "init", "--quiet", "--bare", str(remote)], check=True)
+    panel.click("Share")
+    assert "No remote yet" in panel.text
+    panel.fill(Remote=str(remote))
+    panel.click("Share project")
+    assert "Nothing is sent yet." in panel.said
+    assert "What would leave this machine" in panel.said
+    panel.click("Share project")
+    assert "shared.git" in panel.text
+    p.constraint("No cloud")
+    panel.panel.refresh()
+    assert "Share (1 ahead)" in panel.names()
+    panel.click("Sync project")
+    assert "Share" in panel.names()
+    assert "last sync just now" in panel.text
+    panel.fill(Remote="")
+    panel.click("Share project")
+    assert "share needs remote" in panel.said
+
+
+def test_the_handoff_is_seen_before_it_is_written(p, panel):
+    panel.click("Share", "Preview handoff")
+    assert "<h1>Handoff: llm-runtimes</h1>" in panel.text
+    assert not (p.store.path / "handoff.md").exists()
+    panel.click("Write handoff")
+    assert (p.store.path / "handoff.md").exists()
+
+
+def test_without_sharing_there_is_no_such_page(p, monkeypatch):
+    from throughline_nb.hosts.notebook.panel import share
+
+    monkeypatch.setattr(share, "NAMES", ("no-such-command",))
+    panel = Clicks(p)
+    assert "Share" not in panel.names()
     panel.close()

@@ -9,7 +9,8 @@ from throughline_nb.engine.registry import COMMANDS, Operation
 from throughline_nb.engine.run import Reply
 from throughline_nb.hosts.notebook.display import rendered
 from throughline_nb.hosts.notebook.panel.parts import say
-from throughline_nb.hosts.notebook.panel.words import readable, verb
+from throughline_nb.hosts.notebook.panel.words import ago, readable, verb
+from throughline_nb.store.project import Project
 
 if TYPE_CHECKING:
     from throughline_nb.hosts.notebook.panel.pages import Shown
@@ -21,6 +22,23 @@ NAMES: Final = ("share", "sync")
 def there() -> bool:
     """Whether this version can share."""
     return any(name in COMMANDS for name in NAMES)
+
+
+def distance(project: Project) -> tuple[str, tuple[str, ...]] | None:
+    """The remote's address, and how far both sides are apart, in words; None where there is none.
+
+    As of the last sync or fetch: nothing leaves this machine for it.
+    """
+    from throughline_nb.store.sharing import remotes  # noqa: PLC0415 - few projects are shared
+    from throughline_nb.store.sharing.addresses import without_secret  # noqa: PLC0415 - as above
+
+    git = project.repo.git
+    url = remotes.urls(git).get(remotes.name_of(git), "")
+    if not url:
+        return None
+    apart = remotes.apart(project.repo)
+    counts = (("ahead", apart.ahead), ("behind", apart.behind)) if apart is not None else ()
+    return without_secret(url), tuple(f"{many} {word}" for word, many in counts if many)
 
 
 class SharePage:
@@ -46,12 +64,25 @@ class SharePage:
             "tl-page",
         )  # fmt: skip
 
-    def update(self, _shown: "Shown") -> None:
-        """Show the remotes that there are now."""
-        names = self.panel.store.remotes()
-        listed = "".join(f"<li><code>{escape(name)}</code></li>" for name in names)
-        none = "<p class='tl-empty'>No remote yet: the project stays on this machine.</p>"
-        say(self._remotes, f"<h3>Remotes</h3>{f'<ul>{listed}</ul>' if listed else none}")
+    def update(self, shown: "Shown") -> None:
+        """Show where the project is shared, and how far both sides are apart."""
+        from throughline_nb.store.sharing import memory  # noqa: PLC0415 - as in distance
+
+        git = self.panel.store.repo.git
+        found = distance(self.panel.store)
+        if found is None:
+            none = "<p class='tl-empty'>No remote yet: the project stays on this machine.</p>"
+            say(self._remotes, f"<h3>Remote</h3>{none}")
+            return
+        url, apart = found
+        chips = "".join(f" <em class='tl-unverified'>{each}</em>" for each in apart)
+        last = memory.read(git)
+        said = "not synced yet"
+        if last is not None:
+            said = f"last sync {ago(last.when, shown.now)}"
+            said += f": {escape(last.error)}" if last.error else ""
+        about = f"<p><b>{escape(url)}</b>{chips}</p><p><small>{said}</small></p>"
+        say(self._remotes, f"<h3>Remote</h3>{about}")
 
     def _preview(self) -> None:
         from throughline_nb.engine.handoff import text_of  # noqa: PLC0415 - only when asked for
@@ -80,6 +111,5 @@ class _CommandForm:
         self.widget = parts.box((about, *self.fields.values(), actions), "tl-card-inside")
 
     def _run(self) -> None:
-        given = [str(field.value) for field in self.fields.values() if field.value]
-        reply = self.panel.command(" ".join([self.operation.name, *given]))
-        self.panel.tell(" ".join(filter(None, [reply.text, reply.shown])))
+        given = {name: str(field.value) for name, field in self.fields.items() if field.value}
+        self.panel.carry_out(self.operation.name, **given)

@@ -4,6 +4,7 @@ import logging
 import threading
 from collections.abc import Callable, Hashable
 from functools import partial
+from html import escape
 from typing import Any, Final
 
 import ipywidgets as w
@@ -173,17 +174,24 @@ class Panel:
 
     def carry_out(self, operation: str, *args: str, **given: Any) -> None:
         """Carry out an operation of the registry on the project, and say what it did."""
-        self.told(getattr(self.p, operation)(*args, **given))
+        done: Result = getattr(self.p, operation)(*args, **given)
+        first, _, shown = done.plain.partition("\n\n")
+        if operation in COMMANDS and shown:  # a tool's answer is for a model
+            self.tell(first, shown=shown)
+        else:
+            self.told(done)
 
     def told(self, done: Result, *notices: str) -> None:
         """Show what an operation said."""
         self.tell(" ".join([done.plain.partition("\n")[0], *notices]))
 
-    def tell(self, text: str, *, trouble: bool = False) -> None:
-        """Say something below the tabs, also to who listens."""
+    def tell(self, text: str, *, trouble: bool = False, shown: str = "") -> None:
+        """Say something below the tabs, also to who listens; ``shown`` are lines below it."""
         kind, role = ("tl-warning", "alert") if trouble else ("tl-told", "status")
         said = inline(typed_here(text))
-        say(self._news, f'<p class="{kind}" role="{role}">{said}</p>' if text else "")
+        lines = f"<pre>{escape(shown)}</pre>" if shown.strip() else ""
+        told = f'<div class="{kind}" role="{role}">{said}{lines}</div>'
+        say(self._news, told if text else "")
 
     def command(self, line: str) -> Reply:
         """Execute a command as it is typed behind ``%tl``."""
@@ -289,9 +297,16 @@ class Panel:
         say(self._header, header(shown))
         self.undo.disabled = not shown.latest.parents
         many = len(shown.troubles)
-        name = f"{HEALTH} ({many})" if many else HEALTH
-        if self.tabs[HEALTH].description != name:
-            self.tabs[HEALTH].description = name
+        self._label(HEALTH, str(many) if many else "")
+        if SHARE in self.tabs:
+            found = share.distance(self.store)
+            self._label(SHARE, ", ".join(found[1]) if found is not None else "")
+
+    def _label(self, tab: str, more: str) -> None:
+        """Write on a tab what there is to see."""
+        name = f"{tab} ({more})" if more else tab
+        if self.tabs[tab].description != name:
+            self.tabs[tab].description = name
 
     def _view(self) -> LedgerView | None:
         if self._shown is None:
@@ -348,7 +363,13 @@ class Panel:
             self.tell(" ".join(filter(None, told)))
 
 
-_WATCHED: Final = (f".git/{MAIN}", ".git/packed-refs", ".git/HEAD", LEDGER_FILE)
+_WATCHED: Final = (
+    *(
+        f".git/{each}"
+        for each in (MAIN, "packed-refs", "HEAD", "config", "throughline/shared.json")
+    ),
+    LEDGER_FILE,
+)
 """Files that change when a project does."""
 
 _displayed: dict[str, Panel] = {}
