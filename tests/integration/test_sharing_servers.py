@@ -8,7 +8,7 @@ import time
 
 import pytest
 from servers import PASSWORD, bare, http_backend, self_signed, served, sshd
-from stores import MODEL, USER, everything, finding, project, projects, texts
+from stores import MODEL, USER, everything, finding, git, project, projects, texts
 
 from throughline_nb.errors import RefusedError, StoreError
 from throughline_nb.store.problems import project_problems
@@ -102,6 +102,27 @@ def test_http_without_a_password(tmp_path):
     assert time.monotonic() - begun < 20
     assert "\n" not in str(refused.value)
     assert any("connection failed" in each.what for each in project_problems(first))
+
+
+def test_a_remote_that_may_only_be_read(tmp_path):
+    place = bare(tmp_path / "runtimes.git")
+    git(place, "config", "http.receivepack", "false")
+    first = project(tmp_path / "a")
+    starting.share(first, address(str(place)), USER)
+    with http_backend(tmp_path) as server:
+        there = address(f"{server.url}/runtimes.git")
+        second = cloning.clone(projects(tmp_path / "b"), there, "", USER).project
+        first.change(finding("of the first"), MODEL)
+        syncing.sync(first, USER)
+        assert syncing.sync(second, USER).line.endswith("came: F1 added.")
+        second.change(finding("of the second"), MODEL)
+        with pytest.raises(StoreError, match="did not let you in"):
+            syncing.sync(second, USER)
+        first.change(finding("more"), MODEL)
+        syncing.sync(first, USER)
+        with pytest.raises(StoreError, match=r"is merged here \(F2 added\), but nothing was sent"):
+            syncing.sync(second, USER)
+    assert texts(second.read()) == ["of the first", "more", "of the second"]
 
 
 def helper(home, password):

@@ -32,7 +32,13 @@ from throughline_nb.store.sharing.remotes import (
     remote_of,
     tracking,
 )
-from throughline_nb.store.sharing.transport import AbsentError, RejectedError, Watch, shown
+from throughline_nb.store.sharing.transport import (
+    AbsentError,
+    RejectedError,
+    UnreachableError,
+    Watch,
+    shown,
+)
 from throughline_nb.store.sharing.views import is_ancestor
 
 if TYPE_CHECKING:
@@ -137,6 +143,13 @@ def _rounds(
         except RejectedError:
             time.sleep(random.uniform(0, 0.05 * 2**turn))  # noqa: S311 - only spreads them out
             continue
+        except UnreachableError as error:
+            if not done.came:
+                raise
+            raise StoreError(
+                f"What came from {where} is merged here ({summary(done.came)}), but nothing was "
+                f"sent: {error.cause}."
+            ) from error
         note(git, taken.head, tracking(name_of(git)), PUBLISHED)
         return done
     raise StoreError(
