@@ -165,16 +165,16 @@ class TestDeletedChats:
     def test_its_recall_is_closed_and_its_folder_goes(self, host):
         recall = host.engine.recalls.of(host.key)
         assert recall.search("x") is not None
-        assert recall._cache is not None
+        assert recall._index._cache is not None
         assert self.cleaned(host.engine, host.key)
-        assert recall._cache is None
+        assert recall._index._cache is None
         assert not host.engine.chats.folder(host.key).exists()
 
     def test_one_that_exists_stays_open(self, host):
         recall = host.engine.recalls.of(host.key)
         assert recall.search("x") is not None
         assert self.cleaned(host.engine, host.key, exists=True) == []
-        assert recall._cache is not None
+        assert recall._index._cache is not None
 
     def test_one_that_is_being_written_waits(self, host, monkeypatch):
         monkeypatch.setattr(type(host.engine.recalls._held(host.key)), "busy", True)
