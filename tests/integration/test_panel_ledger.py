@@ -1,5 +1,7 @@
 """Every action of the panel's first page, clicked; each is one commit of the user."""
 
+import time
+
 import ipywidgets as w
 import pytest
 from kernels import close, shell_in
@@ -190,6 +192,28 @@ def test_an_answer_is_kept_while_questions_come_and_go(p, panel):
     panel.click("Save answer Q2")
     assert p.ledger["Q2"].answer == "half an ans"
     assert "Answer Q4" in panel.names(w.Text)
+
+
+@pytest.mark.parametrize(
+    ("clicks", "field", "save", "words"),
+    [
+        ([], "Answer Q1", "Save answer Q1", ["half", "half an answer"]),
+        (["Add question"], "Question", "Save question", ["Is it", "Is it large?"]),
+        (["Edit F1"], "Finding", "Save F1", ["A", "A finding in other words"]),
+    ],
+)
+def test_letters_that_come_after_the_click_are_saved(p, panel, clicks, field, save, words):
+    """The browser holds them back until it hears of the last one; a click it sends at once."""
+    panel.click(*clicks)
+    typed = panel.field(field)
+    typed.set_state({"value": words[0]})  # as from the browser
+    panel.click(save)
+    time.sleep(0.1)
+    typed.set_state({"value": words[1]})
+    until = time.monotonic() + 10
+    while words[1] not in str(latest(p)) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert words[1] in str(latest(p))
 
 
 def test_an_empty_ledger_says_what_appears_where(p):

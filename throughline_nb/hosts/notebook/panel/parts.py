@@ -4,8 +4,9 @@ A layout and a style of its own for each row would make a long ledger slow: they
 travel to the browser one by one.
 """
 
+import time
 from collections.abc import Callable, Iterable, Sequence
-from threading import Timer
+from threading import Thread, Timer
 from typing import Any, Final
 from weakref import WeakSet
 
@@ -15,6 +16,10 @@ from throughline_nb.hosts.notebook.panel.words import readable
 
 FOCUS_SECONDS: Final = 0.15
 """How long a new field has to be there before it can have the focus."""
+
+SETTLED_SECONDS: Final = 0.5
+"""A browser holds a letter back until the one before it was taken in, but sends a click at once: so
+for so long after a letter, what a button asks for waits for the rest of what was typed."""
 
 Act = Callable[[], object]
 
@@ -37,6 +42,7 @@ class Parts:
                          w.widget_description.DescriptionStyle)
         }  # fmt: skip
         self._made: WeakSet[w.Widget] = WeakSet([self._layout, *self._styles.values()])
+        self._typed = -SETTLED_SECONDS
 
     def html(self, value: str = "", *classes: str) -> w.HTML:
         """Something to read."""
@@ -52,17 +58,18 @@ class Parts:
             disabled=disabled,
             **self._common(w.widget_button.ButtonStyle, classes),
         )
-        made.on_click(lambda _: self._doing(act))
+        made.on_click(lambda _: self._clicked(act))
         return self._kept(made)
 
     def field(self, label: str, value: str = "", *, lines: int = 1, hint: str = "") -> w.Text:
         """A field for text; of several lines where ``lines`` says so."""
         common = self._common(w.widget_string.TextStyle, ("tl-field",))
         if lines > 1:
-            return self._kept(
-                w.Textarea(value, description=label, placeholder=hint, rows=lines, **common)
-            )
-        return self._kept(w.Text(value, description=label, placeholder=hint, **common))
+            made = w.Textarea(value, description=label, placeholder=hint, rows=lines, **common)
+        else:
+            made = w.Text(value, description=label, placeholder=hint, **common)
+        made.observe(self._heard, "value")
+        return self._kept(made)
 
     def choice(
         self, label: str, options: Sequence[Any], value: Any, *classes: str
@@ -112,6 +119,24 @@ class Parts:
         """Close all that was made, shown or not."""
         for each in list(self._made):
             each.close()
+
+    def _heard(self, change: Any) -> None:
+        if change["owner"]._property_lock:  # noqa: SLF001 - set while a change of the browser's is taken in
+            self._typed = time.monotonic()
+
+    def _clicked(self, act: Act) -> None:
+        if self._left() <= 0:
+            self._doing(act)
+        else:  # in a thread: the kernel has to take in what is still to come
+            Thread(target=self._after_typing, args=(act,), daemon=True).start()
+
+    def _after_typing(self, act: Act) -> None:
+        while (left := self._left()) > 0:
+            time.sleep(left)
+        self._doing(act)
+
+    def _left(self) -> float:
+        return self._typed + SETTLED_SECONDS - time.monotonic()
 
     def _kept(self, made: w.Widget) -> w.Widget:
         self._made.add(made)
