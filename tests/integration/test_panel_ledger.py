@@ -216,6 +216,13 @@ def test_letters_that_come_after_the_click_are_saved(p, panel, clicks, field, sa
     assert words[1] in str(latest(p))
 
 
+def test_a_panel_that_is_taken_away_saves_what_was_clicked_before(p, panel):
+    panel.field("Answer Q1").set_state({"value": "the small one"})
+    panel.click("Save answer Q1")
+    panel.close()
+    assert p.ledger["Q1"].answer == "the small one"
+
+
 def test_an_empty_ledger_says_what_appears_where(p):
     started = tl.start()
     panel = Clicks(started)

@@ -43,6 +43,7 @@ class Parts:
         }  # fmt: skip
         self._made: WeakSet[w.Widget] = WeakSet([self._layout, *self._styles.values()])
         self._typed = -SETTLED_SECONDS
+        self._waiting: list[Thread] = []
 
     def html(self, value: str = "", *classes: str) -> w.HTML:
         """Something to read."""
@@ -116,7 +117,9 @@ class Parts:
         field.observe(lambda change: self._doing(lambda: act(change["new"])), "value")
 
     def close(self) -> None:
-        """Close all that was made, shown or not."""
+        """Close all that was made, shown or not; what was clicked is still done before."""
+        for each in self._waiting:
+            each.join(timeout=5)
         for each in list(self._made):
             each.close()
 
@@ -128,7 +131,9 @@ class Parts:
         if self._left() <= 0:
             self._doing(act)
         else:  # in a thread: the kernel has to take in what is still to come
-            Thread(target=self._after_typing, args=(act,), daemon=True).start()
+            later = Thread(target=self._after_typing, args=(act,), daemon=True)
+            self._waiting = [*filter(Thread.is_alive, self._waiting), later]
+            later.start()
 
     def _after_typing(self, act: Act) -> None:
         while (left := self._left()) > 0:
