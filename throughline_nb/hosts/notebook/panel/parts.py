@@ -6,7 +6,7 @@ travel to the browser one by one.
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from threading import Thread, Timer
+from threading import Event, Thread, Timer
 from typing import Any, Final
 from weakref import WeakSet
 
@@ -19,7 +19,8 @@ FOCUS_SECONDS: Final = 0.15
 
 SETTLED_SECONDS: Final = 0.5
 """A browser holds a letter back until the one before it was taken in, but sends a click at once: so
-for so long after a letter, what a button asks for waits for the rest of what was typed."""
+for so long after a letter, what a button asks for waits for the rest of what was typed, or until
+the browser gave back a number, which it does after all that it held back."""
 
 Act = Callable[[], object]
 
@@ -44,6 +45,11 @@ class Parts:
         self._made: WeakSet[w.Widget] = WeakSet([self._layout, *self._styles.values()])
         self._typed = -SETTLED_SECONDS
         self._waiting: list[Thread] = []
+        self._asked, self._given = w.IntText(), w.IntText()
+        self._echo = w.jsdlink((self._asked, "value"), (self._given, "value"))
+        self._echoed = Event()
+        self._given.observe(lambda change: self._heard_back(change["new"]), "value")
+        self._made |= {self._asked, self._given, self._echo}
 
     def html(self, value: str = "", *classes: str) -> w.HTML:
         """Something to read."""
@@ -131,14 +137,20 @@ class Parts:
         if self._left() <= 0:
             self._doing(act)
         else:  # in a thread: the kernel has to take in what is still to come
+            self._echoed.clear()
+            self._asked.value += 1
             later = Thread(target=self._after_typing, args=(act,), daemon=True)
             self._waiting = [*filter(Thread.is_alive, self._waiting), later]
             later.start()
 
     def _after_typing(self, act: Act) -> None:
-        while (left := self._left()) > 0:
-            time.sleep(left)
+        while (left := self._left()) > 0 and not self._echoed.wait(left):
+            pass  # more was typed meanwhile
         self._doing(act)
+
+    def _heard_back(self, number: int) -> None:
+        if number == self._asked.value:
+            self._echoed.set()
 
     def _left(self) -> float:
         return self._typed + SETTLED_SECONDS - time.monotonic()
