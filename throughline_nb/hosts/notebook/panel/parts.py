@@ -45,7 +45,8 @@ class Parts:
         self._made: WeakSet[w.Widget] = WeakSet([self._layout, *self._styles.values()])
         self._typed = -SETTLED_SECONDS
         self._waiting: list[Thread] = []
-        self._asked, self._given = w.IntText(), w.IntText()
+        common = self._common(w.widget_description.DescriptionStyle, ())
+        self._asked, self._given = w.IntText(**common), w.IntText(**common)
         self._echo = w.jsdlink((self._asked, "value"), (self._given, "value"))
         self._echoed = Event()
         self._given.observe(lambda change: self._heard_back(change["new"]), "value")
